@@ -1,0 +1,6 @@
+include backends/cpu/local.mk
+include backends/opencl/local.mk
+
+# What every plugin is linked with: a module of one exported symbol.
+backend_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared \
+  -no-undefined -export-symbols-regex '^tn_backend_entry$$'

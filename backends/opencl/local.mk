@@ -1,0 +1,2 @@
+# backend_LTLIBRARIES += %D%/tenon-opencl.la and
+# backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR) come with its files.

@@ -1,0 +1,3 @@
+#include "tenon/version.h"
+
+const char *tn_version(void) { return TN_VERSION; }

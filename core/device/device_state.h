@@ -1,0 +1,67 @@
+/* A device in use: what the layers above the registry work with. */
+#ifndef TN_CORE_DEVICE_DEVICE_STATE_H
+#define TN_CORE_DEVICE_DEVICE_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tenon/backend.h"
+#include "tenon/device.h"
+
+/* A loaded backend. The tables are the core's own copies, whole: entries the
+ * plugin lacks are NULL there (one call site each asks, and refuses with
+ * tn_refuse_absent), except that a backend without streams has the core's
+ * synchronous ones. Never freed. */
+typedef struct tn_backend {
+  char name[TN_BACKEND_NAME_SIZE];
+  int16_t id; /* tn_device.backend; 1 and up */
+  const tn_backend_api *api;
+  tn_backend_device_table device;
+  tn_backend_alloc_table alloc;
+  tn_backend_copy_table copy;
+  tn_backend_launch_table launch;
+  tn_backend_stream_table stream;
+  tn_backend_graph_table graph;
+  tn_backend_math_table math;
+  bool has_launch, has_stream, has_graph; /* the plugin's own */
+} tn_backend;
+
+/* An open device. Never freed; the pointers of the upper layers are theirs to
+ * fill once (compare-and-swap or under `lock`) and to clear at shutdown. */
+typedef struct tn_device_state {
+  tn_device device; /* with its ordinal */
+  int physical;     /* the plugin's own ordinal, before masking */
+  const tn_backend *backend;
+  tn_backend_device *handle;
+  tn_backend_device_info info;
+  _Atomic uint64_t generation;
+  atomic_bool lost;
+  _Atomic(struct tn_stream *) default_stream; /* core/exec */
+  _Atomic(struct tn_stream_pool *) streams;   /* core/exec */
+  _Atomic(struct tn_allocator *) allocator;   /* core/memory */
+  _Atomic(struct tn_launcher *) launcher;     /* core/launch */
+} tn_device_state;
+
+/* The open state of a device: resolves "no ordinal" to this thread's current
+ * one, refuses the invalid device, loads the backend and opens the device at
+ * first use (exactly once among racing threads), refuses in a forked child
+ * and after shutdown. Hot path: no lock, no look-up in a map. A device "not
+ * given" ({0, 0}) is refused here; callers that have a default resolve it
+ * first. */
+tn_status tn_device_acquire(tn_device device, tn_device_state **out);
+
+/* Calls `visit` for every device opened so far. */
+void tn_device_visit(void (*visit)(tn_device_state *, void *), void *argument);
+
+/* TN_UNSUPPORTED: `backend "remote" has no stream.wrap`. */
+tn_status tn_refuse_absent(const tn_backend *backend, const char *entry);
+
+/* Gives the error of a plugin call its context: keeps the plugin's text (or
+ * the status's meaning, if the plugin gave none since `tn_clear_plugin_error`)
+ * and prefixes the device: `cuda:1: copy of 64 bytes: TEXT`. Marks the device
+ * lost for TN_DEVICE_LOST. Returns `status`. */
+tn_status tn_plugin_error(tn_device_state *state, tn_status status,
+                          const char *what, ...) TN_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,11 @@
+tenonincludedir = $(includedir)/tenon
+dist_tenoninclude_HEADERS = \
+  %D%/tenon/backend.h \
+  %D%/tenon/copy.h \
+  %D%/tenon/device.h \
+  %D%/tenon/kernel.h \
+  %D%/tenon/memory.h \
+  %D%/tenon/status.h \
+  %D%/tenon/stream.h \
+  %D%/tenon/tenon.h
+nodist_tenoninclude_HEADERS = %D%/tenon/version.h

@@ -1,0 +1,28 @@
+TEST_EXTENSIONS = .sh
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
+  $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+
+# Tests find the plugins of the build tree, and only those; a cache of their
+# own, so that nothing outside the build tree is read or written.
+AM_TESTS_ENVIRONMENT = \
+  TENON_BACKEND_PATH=`echo $(backend_path) | tr ' ' ':'`; \
+  TENON_CACHE_DIR='$(abs_top_builddir)/tests/cache'; \
+  POCL_CACHE_DIR='$(abs_top_builddir)/tests/pocl-cache'; \
+  top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
+  CC='$(CC)'; TN_SANITIZERS='$(TN_SANITIZERS)'; \
+  export TENON_BACKEND_PATH TENON_CACHE_DIR POCL_CACHE_DIR; \
+  export top_srcdir top_builddir CC TN_SANITIZERS;
+
+# C tests are tests/NAME.c, linked with libtenon and tests/tap.c.
+tests_ldadd = libtenon.la
+TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
+
+noinst_HEADERS += %D%/tap.h
+
+check_PROGRAMS += %D%/status
+%C%_status_SOURCES = %D%/status.c %D%/tap.c
+%C%_status_LDADD = $(tests_ldadd)
+
+clean-local:
+	rm -rf tests/cache tests/pocl-cache

@@ -1,0 +1,1 @@
+# Added to by this folder's files.
