@@ -165,13 +165,13 @@ static inline tn_device TN_DEVICE_OF_(const char *text)
 }
 }
 #endif
-#define TN_JOIN2_(a, b) a##b
-#define TN_JOIN_(a, b) TN_JOIN2_(a, b)
+#define TN_GLUE2_(a, b) a##b
+#define TN_GLUE_(a, b) TN_GLUE2_(a, b)
 #define TN_BLOCK_(type, name, enter, leave) \
   for (type name __attribute__((cleanup(leave))) = enter; name.active; \
        leave(&name))
 #define tn_with_device(device) \
-  TN_BLOCK_(tn_device_guard, TN_JOIN_(tn_guard_, __COUNTER__), \
+  TN_BLOCK_(tn_device_guard, TN_GLUE_(tn_guard_, __COUNTER__), \
             tn_device_push(TN_DEVICE_OF_(device)), tn_device_pop)
 
 #ifdef __cplusplus

@@ -113,7 +113,7 @@ TN_API tn_stream_guard tn_stream_push(tn_stream *stream);
 TN_API void tn_stream_pop(tn_stream_guard *guard);
 
 #define tn_with_stream(stream) \
-  TN_BLOCK_(tn_stream_guard, TN_JOIN_(tn_guard_, __COUNTER__), \
+  TN_BLOCK_(tn_stream_guard, TN_GLUE_(tn_guard_, __COUNTER__), \
             tn_stream_push(stream), tn_stream_pop)
 
 #ifdef __cplusplus

@@ -1,0 +1,133 @@
+/* The core's calls against the C library's and libffi's: device strings,
+ * cached memory, launches. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/limit.h"
+#include "bench/measure.h"
+#include "tenon/tenon.h"
+
+static tn_device cpu;
+
+static void die(const char *what)
+{
+  fprintf(stderr, "bench: %s: %s\n", what, tn_error_message());
+  exit(1);
+}
+
+static void parse(void *argument, int64_t count)
+{
+  for (int64_t i = 0; i < count; i++) {
+    tn_device device;
+    if (tn_device_parse(argument, &device)) die("parse");
+    bench_keep(&device);
+  }
+}
+
+static void block_pair(void *argument, int64_t count)
+{
+  size_t bytes = *(size_t *)argument;
+  for (int64_t i = 0; i < count; i++) {
+    tn_block *block = tn_block_new(cpu, bytes);
+    if (!block) die("block");
+    bench_keep(block);
+    tn_block_release(block);
+  }
+}
+
+static void malloc_pair(void *argument, int64_t count)
+{
+  size_t bytes = *(size_t *)argument;
+  for (int64_t i = 0; i < count; i++) {
+    void *memory = tn_malloc(cpu, bytes);
+    if (!memory) die("malloc");
+    bench_keep(memory);
+    tn_free(memory);
+  }
+}
+
+typedef struct launch {
+  tn_kernel *kernel;
+  void *y, *x;
+} launch;
+
+static void launch_one(void *argument, int64_t count)
+{
+  const launch *l = argument;
+  for (int64_t i = 0; i < count; i++)
+    if (tn_launch(l->kernel, 1,
+                  TN_ARGS(TN_ARG_PTR(l->y), TN_ARG_PTR(l->x),
+                          TN_ARG_F32(0.5f), TN_ARG_I64(1))))
+      die("launch");
+}
+
+static void run_memory(const char *name, bench_work work, size_t bytes)
+{
+  bench_run(&(bench_case){
+      .name = name, .subject = { "tenon", work, &bytes },
+      .limit = { "glibc", limit_malloc_run, &bytes },
+      .goal = BENCH_AT_MOST, .wanted = 2 });
+}
+
+static void *wait_for_end(void *end)
+{
+  pthread_mutex_lock(end);
+  pthread_mutex_unlock(end);
+  return NULL;
+}
+
+static void run_launch(void)
+{
+  tn_module *module = tn_module_builtin(cpu, "elementwise");
+  launch l = { tn_kernel_get(module, "axpy_f32"), tn_malloc(cpu, 4096),
+               tn_malloc(cpu, 4096) };
+  limit_ffi *ffi = limit_ffi_new();
+  if (!l.kernel || !l.y || !l.x || !ffi) die("kernel axpy_f32");
+  bench_run(&(bench_case){
+      .name = "launch, 4 arguments, 1 item",
+      .subject = { "tn_launch", launch_one, &l },
+      .limit = { "ffi_call", limit_ffi_run, ffi },
+      .goal = BENCH_AT_MOST, .wanted = 0.5 });
+  tn_free(l.y);
+  tn_free(l.x);
+  tn_kernel_release(l.kernel);
+  tn_module_release(module);
+  free(ffi);
+}
+
+int main(int argc, char **argv)
+{
+  FILE *json = argc > 1 ? fopen(argv[1], "w") : NULL;
+  bench_json_open(json);
+  bench_filter(argc > 2 ? argv[2] : NULL);
+  cpu = tn_device_of("cpu");
+  if (!tn_malloc(cpu, 64)) die("cpu");
+
+  /* One more thread keeps locks from taking the single-threaded path. */
+  pthread_t thread;
+  pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&end);
+  pthread_create(&thread, NULL, wait_for_end, &end);
+
+  char cpu0[] = "cpu:0", cpu1[] = "cpu";
+  bench_case strings = { .name = "device string \"cpu\"",
+                         .subject = { "parse", parse, cpu1 },
+                         .limit = { "call", limit_call_run, NULL },
+                         .goal = BENCH_AT_MOST, .wanted = 8 };
+  bench_run(&strings);
+  strings.name = "device string \"cpu:0\"";
+  strings.subject.argument = cpu0;
+  bench_run(&strings);
+  run_memory("block new+release, 4 KiB", block_pair, 4096);
+  run_memory("block new+release, 1 MiB", block_pair, 1 << 20);
+  run_memory("malloc+free by address, 4 KiB", malloc_pair, 4096);
+  run_memory("malloc+free by address, 1 MiB", malloc_pair, 1 << 20);
+  run_launch();
+
+  pthread_mutex_unlock(&end);
+  pthread_join(thread, NULL);
+  bench_json_close();
+  if (json) fclose(json);
+  return bench_missed() ? 1 : 0;
+}
