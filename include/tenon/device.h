@@ -135,6 +135,8 @@ typedef struct tn_backend_candidate {
   const char *path;   /* NULL: a row about the folder itself */
   const char *name;   /* "cuda", NULL with path */
   const char *reason; /* why it is not used; "" if it is */
+  const char *remedy; /* what to do about the reason, one line such as
+                       * "chmod o-w /opt/x"; "" if nothing need be done */
 } tn_backend_candidate;
 
 /* Calls `visit` for each, in order of search, without loading anything. Texts

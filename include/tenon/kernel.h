@@ -43,6 +43,11 @@ typedef struct tn_module_options {
 TN_API tn_module *tn_module_load_with(tn_device device, const char *source,
                                       tn_module_options options);
 
+/* Writes the folder in which compiled kernels are kept, with its final 0, and
+ * makes it if it is missing. Fails with the reason (in the error text) if it
+ * cannot be trusted or written: then kernels are compiled once a process. */
+TN_API tn_status tn_kernel_cache_folder(char *path, size_t size);
+
 /* A family of the library's own kernels ("elementwise", "reduce", ...). */
 TN_API tn_module *tn_module_builtin(tn_device device, const char *family);
 
