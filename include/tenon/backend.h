@@ -166,6 +166,11 @@ typedef struct tn_host_api {
                                        * rounded */
 #define TN_CAP_UNIFIED (1u << 5)      /* device and host memory are one */
 #define TN_CAP_ATOMIC64 (1u << 6)     /* 64-bit integer atomics */
+#define TN_CAP_INLINE_DEFAULT (1u << 7) /* every command on the default
+                                       * stream has run when its call
+                                       * returns, and threads may call it at
+                                       * the same time: the core takes no
+                                       * lock for it */
 
 /* What is known of a device without opening it. Texts end with 0; unknown
  * numbers are 0, unknown ids -1, except as said. */
@@ -338,9 +343,9 @@ typedef enum tn_copy_kind {
                             * dst_device, src on src_device */
 } tn_copy_kind;
 
-#define TN_COPY_PINNED (1u << 0) /* the host side is memory of kind PINNED or
-                                  * registered: it stays as it is until the
-                                  * copy has run */
+#define TN_COPY_PINNED (1u << 0) /* the host side is memory of kind PINNED
+                                  * (of any backend) or registered: it stays
+                                  * as it is until the copy has run */
 
 /* Copies `depth` planes of `rows` rows of `row_bytes` bytes; pitches are
  * distances between starts of rows and of planes. A plain copy has rows =
@@ -559,8 +564,9 @@ typedef struct tn_backend_stream_table {
                        const tn_point *end, double *milliseconds);
 
   /* [optional] Queues a call of a host function, on some thread, in order.
-   * It makes no call on this backend. Absent: the core waits for the queue
-   * and calls it on the spot. */
+   * It makes no call on this backend, but may block for long (on a point of
+   * another backend): that must not hold up other streams. Absent: the core
+   * waits for the queue and calls it on the spot. */
   tn_status (*host_function)(tn_backend_stream *stream,
                              void (*function)(void *), void *argument,
                              tn_tag tag);
