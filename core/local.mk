@@ -1,12 +1,26 @@
 lib_LTLIBRARIES += libtenon.la
 
 libtenon_la_SOURCES = \
+  %D%/base/environment.c \
+  %D%/base/environment.h \
+  %D%/base/error.h \
+  %D%/base/fork.c \
+  %D%/base/fork.h \
+  %D%/base/log.c \
+  %D%/base/log.h \
+  %D%/base/refcount.h \
+  %D%/base/shutdown.c \
+  %D%/base/shutdown.h \
   %D%/base/status.c \
+  %D%/base/thread.h \
   %D%/base/version.c \
-  %D%/base/error.h
+  %D%/device/device_state.h \
+  %D%/device/host.c \
+  %D%/device/host.h
 libtenon_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS) \
   -DTN_BACKEND_DIR='"$(backenddir)"' -DTN_DATA_DIR='"$(pkgdatadir)"'
-libtenon_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined \
+# nodelete: plugins and handlers at exit outlive a dlclose of the library.
+libtenon_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -Wl,-z,nodelete \
   -version-info $(TN_LT_VERSION)
 if HAVE_VERSION_SCRIPT
 libtenon_la_LDFLAGS += -Wl,--version-script=$(top_srcdir)/%D%/libtenon.map

@@ -1,11 +1,9 @@
 #include "core/base/error.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static _Thread_local struct {
-  tn_status status;
-  char text[1024];
-} last;
+static _Thread_local tn_error_state last;
 
 static const char *const names[] = {
 #define NAME(name, meaning) "TN_" #name,
@@ -43,6 +41,17 @@ void tn_clear_error(void)
   last.status = TN_OK;
   last.text[0] = 0;
 }
+
+/* Copies only the text there is, as most texts are short. */
+static void copy(tn_error_state *to, const tn_error_state *from)
+{
+  to->status = from->status;
+  memcpy(to->text, from->text, strlen(from->text) + 1);
+}
+
+void tn_error_save(tn_error_state *state) { copy(state, &last); }
+
+void tn_error_restore(const tn_error_state *state) { copy(&last, state); }
 
 tn_status tn_error_v(tn_status status, const char *format, va_list arguments)
 {

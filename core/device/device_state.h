@@ -43,7 +43,7 @@ typedef struct tn_device_state {
   _Atomic(struct tn_launcher *) launcher;     /* core/launch */
 } tn_device_state;
 
-/* The open state of a device: resolves "no ordinal" to this thread's current
+/* The open state of a device. Resolves "no ordinal" to this thread's current
  * one, refuses the invalid device, loads the backend and opens the device at
  * first use (exactly once among racing threads), refuses in a forked child
  * and after shutdown. Hot path: no lock, no look-up in a map. A device "not
@@ -58,10 +58,20 @@ void tn_device_visit(void (*visit)(tn_device_state *, void *), void *argument);
 tn_status tn_refuse_absent(const tn_backend *backend, const char *entry);
 
 /* Gives the error of a plugin call its context: keeps the plugin's text (or
- * the status's meaning, if the plugin gave none since `tn_clear_plugin_error`)
- * and prefixes the device: `cuda:1: copy of 64 bytes: TEXT`. Marks the device
+ * the status's meaning, if the plugin gave none with that status) and
+ * prefixes the device: `cuda:1: copy of 64 bytes: TEXT`. Marks the device
  * lost for TN_DEVICE_LOST. Returns `status`. */
 tn_status tn_plugin_error(tn_device_state *state, tn_status status,
                           const char *what, ...) TN_PRINTF(3, 4);
+
+/* The same for entries without a device: `cuda: counting devices: TEXT`. */
+tn_status tn_plugin_error_of_backend(const tn_backend *backend,
+                                     tn_status status, const char *what, ...)
+    TN_PRINTF(3, 4);
+
+/* The vendor's handle behind an object of the device, borrowed; the public
+ * calls of each kind of object stand on it. */
+tn_status tn_native_handle(tn_device_state *state, tn_native_kind kind,
+                           const void *object, void **native);
 
 #endif

@@ -1,0 +1,47 @@
+#include "core/base/shutdown.h"
+
+#include "config.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/base/fork.h"
+#include "tenon/device.h"
+
+typedef void hook_function(void);
+
+static _Atomic(hook_function *) hooks[TN_SHUTDOWN_STEP_COUNT];
+static atomic_bool is_down;
+
+void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void))
+{
+  atomic_store(&hooks[step], hook);
+}
+
+void tn_shutdown_arm(void) { atexit(tn_shutdown); }
+
+bool tn_is_shut_down(void)
+{
+  return atomic_load_explicit(&is_down, memory_order_acquire);
+}
+
+tn_status tn_refuse_shut_down(void)
+{
+  return tn_error(TN_SHUT_DOWN, "the library has shut down");
+}
+
+static void run_hooks(void)
+{
+  for (int step = 0; step < TN_SHUTDOWN_STEP_COUNT; step++) {
+    hook_function *hook = atomic_load(&hooks[step]);
+    if (hook) hook();
+  }
+}
+
+void tn_shutdown(void)
+{
+  if (atomic_exchange(&is_down, true)) return;
+  if (!tn_is_forked_child()) run_hooks();
+}

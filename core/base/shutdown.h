@@ -1,0 +1,39 @@
+/* The end of the library: the layers give back what they hold, in order. */
+#ifndef TN_CORE_BASE_SHUTDOWN_H
+#define TN_CORE_BASE_SHUTDOWN_H
+
+#include <stdbool.h>
+
+#include "tenon/status.h"
+
+/* In order of execution. */
+typedef enum tn_shutdown_step {
+  TN_SHUTDOWN_GATE,   /* core/device: no device is handed out any more */
+  TN_SHUTDOWN_WAIT,   /* core/exec: waits for all queued work */
+  TN_SHUTDOWN_GRAPH,  /* the rest destroy what is theirs, top down */
+  TN_SHUTDOWN_LAUNCH,
+  TN_SHUTDOWN_COPY,
+  TN_SHUTDOWN_MEMORY,
+  TN_SHUTDOWN_EXEC,
+  TN_SHUTDOWN_DEVICE, /* closes devices, then ends plugins */
+  TN_SHUTDOWN_STEP_COUNT
+} tn_shutdown_step;
+
+/* Sets a step's one hook; may be repeated with the same one. Hooks run once,
+ * in one thread, and work on what they hold: tn_device_acquire refuses by
+ * then. In a forked child no hook runs: what they would give back is the
+ * parent's. */
+void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void));
+
+/* Sees to it that tn_shutdown runs at exit before the exit handlers that are
+ * registered by now; called after a driver was loaded or started, since its
+ * handlers take away what our shutdown needs. */
+void tn_shutdown_arm(void);
+
+/* True as soon as the shutdown began: releasing then does nothing. */
+bool tn_is_shut_down(void);
+
+/* TN_SHUT_DOWN with its text. */
+tn_status tn_refuse_shut_down(void);
+
+#endif
