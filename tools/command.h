@@ -1,0 +1,46 @@
+/* The sub-commands of `tenon`, one file each. */
+#ifndef TN_TOOLS_COMMAND_H
+#define TN_TOOLS_COMMAND_H
+
+#include <stddef.h>
+
+/* Exit statuses, as in tenon.1. */
+typedef enum tn_exit {
+  TN_EXIT_OK,
+  TN_EXIT_FOUND, /* something asked about is missing, refused or broken */
+  TN_EXIT_USAGE
+} tn_exit;
+
+typedef struct tn_option {
+  const char *name;     /* "--json" */
+  const char *argument; /* what follows it, as "SECONDS"; NULL: nothing */
+  const char *text;     /* one line of help */
+} tn_option;
+
+#define TN_OPTIONS_MAX 8
+
+typedef struct tn_command {
+  const char *name;
+  const char *summary; /* one line of `tenon --help` */
+  const char *text;    /* paragraphs of `tenon NAME --help` */
+  tn_option options[TN_OPTIONS_MAX]; /* up to one without a name */
+  /* values[i] belongs to options[i]: NULL if it was not given, its argument,
+   * or its name if it takes none. */
+  tn_exit (*run)(const char *const *values);
+} tn_command;
+
+extern const tn_command tn_devices_command;
+extern const tn_command tn_doctor_command;
+extern const tn_command tn_version_command;
+
+/* One line on stderr, `tenon: TEXT`. */
+void tn_complain(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* The time limit for a child process in seconds: the default for NULL, 0 with
+ * a complaint if the text is no number from 0.1 to 3600. */
+double tn_time_limit(const char *text);
+#define TN_TIME_LIMIT_OPTION \
+  { "--timeout", "SECONDS", "how long a backend may take to start (20)" }
+
+#endif
