@@ -26,3 +26,5 @@ check_PROGRAMS += %D%/status
 
 clean-local:
 	rm -rf tests/cache tests/pocl-cache
+
+include %D%/plugins/local.mk
