@@ -161,9 +161,6 @@ static void test_refusals(tn_address address)
   desc.rows = 2;
   tap_is_int(copy(desc), TN_UNSUPPORTED, "X3 rows are refused");
   desc.rows = 1;
-  desc.flags = TN_COPY_PINNED;
-  tap_is_int(copy(desc), TN_INVALID_ARGUMENT,
-             "P1 memory said to be pinned is looked up");
   desc.flags = 1u << 31;
   tap_is_int(copy(desc), TN_INVALID_ARGUMENT, "an unknown flag is refused");
   desc = to_device(address + 60, text, 16);

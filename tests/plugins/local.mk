@@ -2,8 +2,8 @@
 test_plugin_ldflags = $(backend_ldflags) -rpath /nowhere
 
 # The rehearsal backend: see remote/remote.h.
-check_LTLIBRARIES += %D%/tenon-remote.la
-%C%_tenon_remote_la_SOURCES = \
+check_LTLIBRARIES += %D%/remote/tenon-remote.la
+%C%_remote_tenon_remote_la_SOURCES = \
   %D%/remote/copy.c \
   %D%/remote/entry.c \
   %D%/remote/image.c \
@@ -15,9 +15,9 @@ check_LTLIBRARIES += %D%/tenon-remote.la
   %D%/remote/remote.h \
   %D%/remote/rules.c \
   %D%/remote/stream.c
-%C%_tenon_remote_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
-%C%_tenon_remote_la_LDFLAGS = $(test_plugin_ldflags)
-backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
+%C%_remote_tenon_remote_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
+%C%_remote_tenon_remote_la_LDFLAGS = $(test_plugin_ldflags)
+backend_path += $(abs_top_builddir)/%D%/remote/$(LT_OBJDIR)
 
 check_PROGRAMS += tests/remote
 tests_remote_SOURCES = tests/remote.c tests/tap.c

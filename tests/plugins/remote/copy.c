@@ -64,17 +64,16 @@ static tn_status check_ranges(tn_backend_device *device,
                                     2 * bytes - 1)
     remote_broken("copy of %llu bytes overlaps itself",
                   (unsigned long long)bytes);
-  if ((desc->flags & TN_COPY_PINNED) &&
-      !remote_is_pinned(to_host ? desc->dst : desc->src, bytes))
-    return remote_host->error(TN_INVALID_ARGUMENT,
-                              "host memory is not pinned by remote");
   return TN_OK;
 }
 
-/* A source that may change after the call is taken along. */
+/* A source that may change after the call is taken along, and so is one that
+ * another backend pinned: this one cannot reach it later. */
 static tn_status capture(remote_copy *copy, const tn_copy_desc *desc)
 {
-  if (desc->kind != TN_COPY_HOST_TO_DEVICE || desc->flags & TN_COPY_PINNED)
+  if (desc->kind != TN_COPY_HOST_TO_DEVICE ||
+      (desc->flags & TN_COPY_PINNED &&
+       remote_is_pinned(copy->src, copy->bytes)))
     return TN_OK;
   copy->captured = malloc(copy->bytes);
   if (!copy->captured)
