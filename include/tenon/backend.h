@@ -171,6 +171,9 @@ typedef struct tn_host_api {
                                        * returns, and threads may call it at
                                        * the same time: the core takes no
                                        * lock for it */
+#define TN_CAP_HOST_CORES (1u << 8)   /* it computes on the host's own cores
+                                       * (OpenCL on a CPU): "auto" never
+                                       * prefers it to cpu */
 
 /* What is known of a device without opening it. Texts end with 0; unknown
  * numbers are 0, unknown ids -1, except as said. */
