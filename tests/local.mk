@@ -28,3 +28,4 @@ clean-local:
 	rm -rf tests/cache tests/pocl-cache
 
 include %D%/plugins/local.mk
+include %D%/structure.mk

@@ -1,0 +1,19 @@
+# Tests of the sources and of what is built from them, not of behaviour.
+dist_check_SCRIPTS += %D%/documents.sh %D%/headers.sh %D%/layers.sh \
+  %D%/style.sh
+EXTRA_DIST += %D%/abi_layout.awk %D%/abi_layout.txt %D%/layers.awk \
+  %D%/style.awk %D%/tap.sh
+
+check_PROGRAMS += %D%/abi_layout
+%C%_abi_layout_SOURCES = %D%/abi_layout.c %D%/tap.c
+nodist_%C%_abi_layout_SOURCES = %D%/abi_fields.h
+CLEANFILES += %D%/abi_fields.h
+%D%/abi_layout.$(OBJEXT): %D%/abi_fields.h
+%D%/abi_fields.h: include/tenon/backend.h %D%/abi_layout.awk
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(AWK) -f $(top_srcdir)/%D%/abi_layout.awk \
+	  $(top_srcdir)/include/tenon/backend.h > $@.tmp && mv $@.tmp $@
+
+# Records the plugin interface as it is now.
+abi: %D%/abi_layout$(EXEEXT)
+	%D%/abi_layout --print > $(top_srcdir)/%D%/abi_layout.txt
+.PHONY: abi
