@@ -4,6 +4,7 @@ dist_tenoninclude_HEADERS = \
   %D%/tenon/copy.h \
   %D%/tenon/device.h \
   %D%/tenon/kernel.h \
+  %D%/tenon/kernel_lang.h \
   %D%/tenon/memory.h \
   %D%/tenon/status.h \
   %D%/tenon/stream.h \

@@ -1,8 +1,8 @@
 # Tests of the sources and of what is built from them, not of behaviour.
-dist_check_SCRIPTS += %D%/documents.sh %D%/headers.sh %D%/layers.sh \
-  %D%/style.sh
-EXTRA_DIST += %D%/abi_layout.awk %D%/abi_layout.txt %D%/layers.awk \
-  %D%/style.awk %D%/tap.sh
+dist_check_SCRIPTS += %D%/distribution.sh %D%/documents.sh \
+  %D%/headers.sh %D%/layers.sh %D%/style.sh
+EXTRA_DIST += %D%/abi_layout.awk %D%/abi_layout.txt %D%/full.sh \
+  %D%/layers.awk %D%/style.awk %D%/tap.sh
 
 check_PROGRAMS += %D%/abi_layout
 %C%_abi_layout_SOURCES = %D%/abi_layout.c %D%/tap.c
@@ -16,4 +16,9 @@ CLEANFILES += %D%/abi_fields.h
 # Records the plugin interface as it is now.
 abi: %D%/abi_layout$(EXEEXT)
 	%D%/abi_layout --print > $(top_srcdir)/%D%/abi_layout.txt
-.PHONY: abi
+
+# The long tier: both compilers, sanitizers, seeds, distcheck.
+check-full: all
+	top_srcdir='$(abs_top_srcdir)' MAKE='$(MAKE)' \
+	  $(SHELL) $(top_srcdir)/%D%/full.sh $(FULL)
+.PHONY: abi check-full
