@@ -53,7 +53,7 @@
  *   TN_LANES(l, lanes, i, n, statement)
  *     for each lane l, runs the statement for i = l, l + lanes, l + 2 lanes,
  *     ... below n in order; then waits.  lanes is a constant.  On cpu the
- *     lanes are innermost, so an array over l vectorises.  No atomics in it.
+ *     lanes are innermost, so an array over l vectorises.
  *   TN_TREE(part, count, op)
  *     part[t] = part[t] op part[t + half] for half = count/2, count/4, ... 1.
  *     count is a constant power of two, at most 1024.  Result in part[0].
@@ -74,8 +74,8 @@
  *   TN_TABLE(uint32, primes, 3) = { 2, 3, 5 };
  *   TN_GLOBAL and TN_LOCAL qualify pointers to device and shared memory in
  *   the parameters of such functions.
- * tn_fma, tn_sqrt, tn_abs, tn_bits, tn_from_bits, tn_mul_high are below; exp,
- * log and others are in <tenon/kernel_math.h>.
+ * tn_fma, tn_sqrt, tn_abs, tn_bits, tn_from_bits, tn_mul_high, tn_quotient
+ * are below; exp, log and others are in <tenon/kernel_math.h>.
  *
  * Numbers: nothing is contracted, reassociated or flushed.  a * b + c rounds
  * twice; write tn_fma for one rounding.  Division and tn_sqrt are correctly
@@ -431,7 +431,7 @@ TN_FUNCTION void tn_row_next_(tn_row_walk *walk)
 
 /* Streamed outputs are computed a block at a time into a small buffer that
  * stays in the first-level cache, and copied out by non-temporal stores. */
-#define TN_STREAM_BLOCK 4096      /* bytes */
+#define TN_STREAM_BLOCK 512       /* bytes; larger ones were slower */
 #define TN_STREAM_MINIMUM 4194304 /* bytes of output from which it pays */
 
 typedef struct tn_stream_walk {
@@ -470,7 +470,8 @@ TN_FUNCTION void tn_stream_copy_(char *to, const char *from, int64_t bytes)
   int64_t at = (int64_t)(-(uintptr_t)to % 64);
   if (at > bytes)
     at = bytes;
-  memcpy(to, from, (size_t)at);
+  if (at)
+    memcpy(to, from, (size_t)at);
 #if defined(__AVX512F__)
   for (; at + 64 <= bytes; at += 64)
     _mm512_stream_si512((__m512i *)(void *)(to + at),
@@ -486,7 +487,8 @@ TN_FUNCTION void tn_stream_copy_(char *to, const char *from, int64_t bytes)
       (__m128i *)(void *)(to + at),
       _mm_loadu_si128((const __m128i *)(const void *)(from + at)));
 #endif
-  memcpy(to + at, from + at, (size_t)(bytes - at));
+  if (at < bytes)
+    memcpy(to + at, from + at, (size_t)(bytes - at));
 }
 
 TN_FUNCTION void tn_stream_next_(tn_stream_walk *walk, char *out, void *block,
@@ -562,7 +564,13 @@ TN_FUNCTION void tn_stream_next_(tn_stream_walk *walk, char *out, void *block,
 
 #define TN_ATOMIC_ADD(pointer, value) \
   ((void)__atomic_fetch_add((pointer), (value), __ATOMIC_RELAXED))
-#define TN_GROUP_ATOMIC_ADD(pointer, value) ((void)(*(pointer) += (value)))
+/* A group runs on one thread.  The empty asm keeps the loop around it from
+ * being vectorised, for equal addresses would then meet. */
+#define TN_GROUP_ATOMIC_ADD(pointer, value) \
+  do {                                      \
+    *(pointer) += (value);                  \
+    __asm__ volatile("");                   \
+  } while (0)
 
 TN_FUNCTION float tn_fma(float a, float b, float c)
 {
@@ -620,6 +628,17 @@ TN_FUNCTION double tn_abs_f64(double x)
 
 #endif /* -------------------------------------------------- which compiler */
 
+/* a / b for a >= 0, b > 0.  Division of 64-bit numbers is slow on a GPU and
+ * seldom needed. */
+TN_FUNCTION int64 tn_quotient(int64 a, int64 b)
+{
+#ifndef TN_ON_CPU
+  if (a <= 0x7fffffff && b <= 0x7fffffff)
+    return (int64)((uint32)a / (uint32)b);
+#endif
+  return a / b;
+}
+
 #ifndef TN_ON_CPU /* the loops of cuda and opencl */
 
 #define TN_TASKS(i, n) \
@@ -630,19 +649,11 @@ TN_FUNCTION double tn_abs_f64(double x)
 #define TN_GROUPS(g, n) \
   for (int64 g = TN_GPU_GROUP_; g < (n); g += TN_GPU_GROUPS_)
 
-/* Division of 64-bit numbers is slow on a GPU and seldom needed. */
-TN_FUNCTION int64 tn_quotient_(int64 a, int64 b)
-{
-  if (a <= 0x7fffffff && b <= 0x7fffffff)
-    return (int64)((uint32)a / (uint32)b);
-  return a / b;
-}
-
 #define TN_ROWS(r, rows, columns)                                         \
   for (int64 tn_at_ = TN_GPU_BEGIN_, tn_columns_ = (columns),             \
              tn_end_ = (rows)*tn_columns_;                                \
        tn_at_ < tn_end_; tn_at_ += TN_GPU_STEP_)                          \
-    for (int64 r = tn_quotient_(tn_at_, tn_columns_),                     \
+    for (int64 r = tn_quotient(tn_at_, tn_columns_),                     \
                tn_column_ = tn_at_ - r * tn_columns_, tn_once_ = 1;       \
          tn_once_; tn_once_ = 0)
 #define TN_ROW(c) \
