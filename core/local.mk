@@ -14,9 +14,39 @@ libtenon_la_SOURCES = \
   %D%/base/status.c \
   %D%/base/thread.h \
   %D%/base/version.c \
+  %D%/device/automatic_device.c \
+  %D%/device/automatic_device.h \
+  %D%/device/backend_name.c \
+  %D%/device/backend_name.h \
+  %D%/device/candidates.c \
+  %D%/device/current_device.c \
+  %D%/device/current_device.h \
+  %D%/device/default_device.c \
+  %D%/device/device_facts.c \
+  %D%/device/device_open.c \
   %D%/device/device_state.h \
+  %D%/device/device_string.c \
   %D%/device/host.c \
-  %D%/device/host.h
+  %D%/device/host.h \
+  %D%/device/peer.c \
+  %D%/device/peer.h \
+  %D%/device/plugin.c \
+  %D%/device/plugin.h \
+  %D%/device/plugin_error.c \
+  %D%/device/registry.c \
+  %D%/device/registry.h \
+  %D%/device/search.c \
+  %D%/device/search.h \
+  %D%/device/slot.c \
+  %D%/device/slot.h \
+  %D%/device/synchronous_stream.c \
+  %D%/device/synchronous_stream.h \
+  %D%/device/table_check.c \
+  %D%/device/table_check.h \
+  %D%/device/trust.c \
+  %D%/device/trust.h \
+  %D%/device/visibility.c \
+  %D%/device/visibility.h
 libtenon_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS) \
   -DTN_BACKEND_DIR='"$(backenddir)"' -DTN_DATA_DIR='"$(pkgdatadir)"'
 # nodelete: plugins and handlers at exit outlive a dlclose of the library.

@@ -1,6 +1,6 @@
-#include "core/base/environment.h"
-
 #include "config.h"
+
+#include "core/base/environment.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "core/base/fork.h"
-
 #include "config.h"
+
+#include "core/base/fork.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-#include "core/base/log.h"
-
 #include "config.h"
+
+#include "core/base/log.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "core/base/shutdown.h"
-
 #include "config.h"
+
+#include "core/base/shutdown.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

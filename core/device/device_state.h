@@ -37,6 +37,9 @@ typedef struct tn_device_state {
   tn_backend_device_info info;
   _Atomic uint64_t generation;
   atomic_bool lost;
+  /* Peers whose memory kernels of this device may use: bit i of word i / 64
+   * (core/device/peer.h). */
+  _Atomic uint64_t peers[TN_BACKEND_DEVICES_MAX / 64];
   _Atomic(struct tn_stream *) default_stream; /* core/exec */
   _Atomic(struct tn_stream_pool *) streams;   /* core/exec */
   _Atomic(struct tn_allocator *) allocator;   /* core/memory */

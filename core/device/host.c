@@ -1,6 +1,6 @@
-#include "core/device/host.h"
-
 #include "config.h"
+
+#include "core/device/host.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
