@@ -6,7 +6,7 @@ SH_LOG_DRIVER = $(LOG_DRIVER)
 # Tests find the plugins of the build tree, and only those; a cache of their
 # own, so that nothing outside the build tree is read or written.
 AM_TESTS_ENVIRONMENT = \
-  TENON_BACKEND_PATH=`echo $(backend_path) | tr ' ' ':'`; \
+  TENON_BACKEND_PATH=`echo $(backend_path) $(test_backend_path) | tr ' ' ':'`; \
   TENON_CACHE_DIR='$(abs_top_builddir)/tests/cache'; \
   POCL_CACHE_DIR='$(abs_top_builddir)/tests/pocl-cache'; \
   top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \

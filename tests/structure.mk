@@ -2,7 +2,8 @@
 dist_check_SCRIPTS += %D%/distribution.sh %D%/documents.sh \
   %D%/headers.sh %D%/layers.sh %D%/style.sh
 EXTRA_DIST += %D%/abi_layout.awk %D%/abi_layout.txt %D%/full.sh \
-  %D%/layers.awk %D%/style.awk %D%/tap.sh
+  %D%/layers.awk %D%/outside/backend.c %D%/outside/program.c \
+  %D%/style.awk %D%/tap.sh
 
 check_PROGRAMS += %D%/abi_layout
 %C%_abi_layout_SOURCES = %D%/abi_layout.c %D%/tap.c

@@ -2,7 +2,17 @@
 test_plugin_ldflags = $(backend_ldflags) -rpath /nowhere
 
 # The rehearsal backend: see remote/remote.h.
-check_LTLIBRARIES += %D%/remote/tenon-remote.la
+remote_families = bytes elementwise histogram random reduce
+check_LTLIBRARIES += %D%/remote/libkernels.la %D%/remote/tenon-remote.la
+%C%_remote_libkernels_la_SOURCES = \
+  kernels/bytes.c \
+  kernels/elementwise.c \
+  kernels/histogram.c \
+  kernels/random.c \
+  kernels/reduce.c
+%C%_remote_libkernels_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CPU_LEVEL=remote
+%C%_remote_libkernels_la_CFLAGS = $(AM_CFLAGS) $(TN_KERNEL_CFLAGS)
+
 %C%_remote_tenon_remote_la_SOURCES = \
   %D%/remote/copy.c \
   %D%/remote/entry.c \
@@ -15,9 +25,11 @@ check_LTLIBRARIES += %D%/remote/tenon-remote.la
   %D%/remote/remote.h \
   %D%/remote/rules.c \
   %D%/remote/stream.c
-%C%_remote_tenon_remote_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
+%C%_remote_tenon_remote_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
+  -DREMOTE_FAMILIES='" $(remote_families) "'
 %C%_remote_tenon_remote_la_LDFLAGS = $(test_plugin_ldflags)
-backend_path += $(abs_top_builddir)/%D%/remote/$(LT_OBJDIR)
+%C%_remote_tenon_remote_la_LIBADD = %D%/remote/libkernels.la -lm
+test_backend_path += $(abs_top_builddir)/%D%/remote/$(LT_OBJDIR)
 
 check_PROGRAMS += tests/remote
 tests_remote_SOURCES = tests/remote.c tests/tap.c
