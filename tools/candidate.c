@@ -9,7 +9,7 @@ static void write_text(FILE *out, const char *text)
   fwrite(text, 1, strlen(text) + 1, out);
 }
 
-#define FIELD_COUNT 5
+#define FIELD_COUNT 6
 
 static void write_candidate(const tn_backend_candidate *candidate,
                             void *argument)
@@ -20,6 +20,7 @@ static void write_candidate(const tn_backend_candidate *candidate,
   write_text(out, candidate->name);
   write_text(out, candidate->reason);
   write_text(out, candidate->remedy);
+  write_text(out, candidate->is_shadowed ? "shadowed" : "");
 }
 
 static void list_candidates(FILE *out, void *argument)
@@ -47,8 +48,8 @@ static void fill_row(tn_candidate *row, const char *const *fields)
   snprintf(row->remedy, sizeof row->remedy, "%s", fields[4]);
   row->verdict = !row->path[0]     ? TN_VERDICT_PLACE
                  : !row->reason[0] ? TN_VERDICT_ACCEPTED
-                 : row->remedy[0]  ? TN_VERDICT_REFUSED
-                                   : TN_VERDICT_SHADOWED;
+                 : *fields[5]      ? TN_VERDICT_SHADOWED
+                                   : TN_VERDICT_REFUSED;
 }
 
 static bool read_rows(tn_candidates *all)

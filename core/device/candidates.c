@@ -43,6 +43,7 @@ static void judge_refused(const tn_backend_slot *slot, tn_verdict *verdict)
 static void judge_other(const tn_search_row *row, const tn_backend_slot *slot,
                         tn_verdict *verdict)
 {
+  verdict->is_shadowed = true;
   if (tn_identity_equal(row->file->identity, slot->file.identity))
     tn_verdict_reason(verdict, "is the same file as %s", slot->file.path);
   else {
@@ -101,6 +102,7 @@ static void report_row(const tn_search_row *row, void *argument)
     candidate.path = row->file->path;
     candidate.name = text;
   } else judge_place(row, &verdict);
+  candidate.is_shadowed = verdict.is_shadowed;
   to->visit(&candidate, to->argument);
 }
 

@@ -13,6 +13,7 @@
 void tn_verdict_clear(tn_verdict *verdict)
 {
   verdict->reason[0] = verdict->remedy[0] = 0;
+  verdict->is_shadowed = false;
 }
 
 void tn_verdict_reason(tn_verdict *verdict, const char *format, ...)

@@ -12,6 +12,7 @@
 typedef struct tn_verdict {
   char reason[TN_ERROR_TEXT_SIZE];
   char remedy[TN_ERROR_TEXT_SIZE];
+  bool is_shadowed; /* good or bad, another file of that name is used */
 } tn_verdict;
 
 void tn_verdict_clear(tn_verdict *verdict);

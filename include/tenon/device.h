@@ -137,6 +137,7 @@ typedef struct tn_backend_candidate {
   const char *reason; /* why it is not used; "" if it is */
   const char *remedy; /* what to do about the reason, one line such as
                        * "chmod o-w /opt/x"; "" if nothing need be done */
+  bool is_shadowed;   /* not refused: a file of that name was found before */
 } tn_backend_candidate;
 
 /* Calls `visit` for each, in order of search, without loading anything. Texts
