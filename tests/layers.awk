@@ -8,7 +8,7 @@ BEGIN {
   split("status device stream memory copy kernel graph", headers)
   for (i in headers) rank["tenon/" headers[i] ".h"] = i
   # Independent of the rest.
-  rank["tenon/version.h"] = 1
+  rank["tenon/version.h"] = 2
   free["tenon/kernel_lang.h"] = free["tenon/kernel_math.h"] = 1
 }
 

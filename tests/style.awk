@@ -1,6 +1,6 @@
 # Prints what is wrong with the form of C files, and on request the lengths of
 # their functions; see tests/style.sh. A function begins with { in the first
-# column and ends with }.
+# column and ends with }. Files whose first line says "Generated" are skipped.
 #   awk -v lengths=1: only "LENGTH FILE:LINE" of each function.
 
 function wrong(why) {
@@ -12,7 +12,8 @@ function end_file() {
     printf "%s: %d lines, more than 1000\n", file, count
 }
 
-FNR == 1 { end_file(); file = FILENAME; start = 0 }
+FNR == 1 { end_file(); file = FILENAME; start = 0; made = /Generated/ }
+made { count = 0; next }
 { count = FNR }
 length($0) > 80 { wrong(length($0) " columns, more than 80") }
 /\t/ { wrong("a tab") }
