@@ -6,6 +6,7 @@
  * with a pinned buffer and a stream of its own, so that reading, copying and
  * counting overlap.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

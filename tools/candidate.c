@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "tools/candidate.h"
 
 #include <stdlib.h>
@@ -96,24 +98,38 @@ static void refuse(tn_candidate *row, const char *reason, const char *remedy)
   snprintf(row->remedy, sizeof row->remedy, "%s", remedy);
 }
 
+static const char remedy_of_crash[] =
+    "remove the file, or report it to its author: every program that names "
+    "this backend suffers the same";
+
 static void try_plugin(tn_candidate *row, double seconds)
 {
   tn_child child;
   tn_child_run(probe, &row->path, seconds, &child);
   tn_status status;
   if (child.problem[0]) {
-    refuse(row, child.problem,
-           "remove the file, or report it to its author: every program that "
-           "names this backend suffers the same");
+    refuse(row, child.problem, remedy_of_crash);
   } else if (child.size < sizeof status) {
-    refuse(row, "ended the process without an answer",
-           "remove the file, or report it to its author");
+    refuse(row, "ended the process without an answer", remedy_of_crash);
   } else {
     memcpy(&status, child.data, sizeof status);
     if (status != TN_OK)
       refuse(row, child.data + sizeof status, remedy_of(status));
   }
   tn_child_release(&child);
+}
+
+/* A plugin that loads may still crash when it is asked. */
+static bool ask_for_devices(tn_candidate *row, double seconds)
+{
+  if (!tn_survey_ask(&row->devices, row->name, seconds)) return false;
+  const tn_survey_row *last = &row->devices.rows[row->devices.count - 1];
+  if (!last->is_broken) return true;
+  char reason[sizeof row->reason];
+  snprintf(reason, sizeof reason, "asked for its devices, it %s",
+           last->info.unavailable);
+  refuse(row, reason, remedy_of_crash);
+  return true;
 }
 
 void tn_candidates_collect(double seconds, tn_candidates *all)
@@ -128,7 +144,7 @@ void tn_candidates_collect(double seconds, tn_candidates *all)
     tn_candidate *row = &all->rows[i];
     if (row->verdict == TN_VERDICT_ACCEPTED) try_plugin(row, seconds);
     if (row->verdict == TN_VERDICT_ACCEPTED)
-      done = tn_survey_ask(&row->devices, row->name, seconds);
+      done = ask_for_devices(row, seconds);
   }
   if (!done)
     snprintf(all->problem, sizeof all->problem, "memory is exhausted");

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "tools/child.h"
 
 #include <errno.h>

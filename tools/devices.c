@@ -1,4 +1,6 @@
 /* tenon devices */
+#include "config.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
 /* tenon doctor */
+#include "config.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "tools/facility.h"
 
 #include <ftw.h>
@@ -11,25 +13,28 @@
 #include "tools/child.h"
 #include "tools/survey.h"
 
-/* A child's answer: '+' or '-', then text. */
-static void answer(FILE *out, bool works, const char *text)
+/* A child's answer: '+' or '-', the text, and what to do. */
+static void answer(FILE *out, const char *trouble, const char *text,
+                   const char *remedy)
 {
-  fprintf(out, "%c%s", works ? '+' : '-', text);
+  fprintf(out, "%c%s%c%s", trouble ? '-' : '+', trouble ? trouble : text, 0,
+          trouble ? remedy : "");
 }
 
 static void ask(void (*work)(FILE *, void *), void *argument, double seconds,
-                tn_facility *facility, const char *remedy)
+                tn_facility *facility)
 {
   tn_child child;
   tn_child_run(work, argument, seconds, &child);
-  facility->works =
-      !child.problem[0] && child.size > 0 && child.data[0] == '+';
-  snprintf(facility->text, sizeof facility->text, "%s",
-           child.problem[0]  ? child.problem
-           : child.size == 0 ? "gave no answer"
-                             : child.data + 1);
-  if (!facility->works)
-    snprintf(facility->remedy, sizeof facility->remedy, "%s", remedy);
+  bool answered = !child.problem[0] && child.size > 1;
+  const char *text = answered           ? child.data + 1
+                     : child.problem[0] ? child.problem
+                                        : "gave no answer";
+  snprintf(facility->text, sizeof facility->text, "%s", text);
+  facility->works = answered && child.data[0] == '+';
+  if (answered)
+    snprintf(facility->remedy, sizeof facility->remedy, "%s",
+             text + strlen(text) + 1);
   tn_child_release(&child);
 }
 
@@ -44,6 +49,13 @@ static const char probe_source[] =
     "TN_KERNEL(probe, TN_OUT(int32, y), TN_VAL(int64, n))\n"
     "{ TN_PARALLEL_FOR(i, n) y[i] = 1; }\n";
 
+static const char *compile_remedy(tn_status status)
+{
+  if (status == TN_UNKNOWN_BACKEND) return "install the cpu backend";
+  return "install a C compiler (Debian: gcc), or name one in TENON_CC; only "
+         "programs with kernels of their own on cpu need it";
+}
+
 /* Compiles where no kernel is kept, so that the compiler has to work. */
 static void compile(FILE *out, void *folder)
 {
@@ -55,7 +67,8 @@ static void compile(FILE *out, void *folder)
   char text[128];
   snprintf(text, sizeof text, "compiled a kernel for cpu in %.0f ms",
            now_ms() - start);
-  answer(out, kernel, kernel ? text : tn_error_message());
+  answer(out, kernel ? NULL : tn_error_message(), text,
+         compile_remedy(tn_last_status()));
 }
 
 static int remove_entry(const char *path, const struct stat *facts, int flag,
@@ -76,9 +89,7 @@ static void try_compiler(double seconds, tn_facility *facility)
              "make /tmp writable");
     return;
   }
-  ask(compile, folder, seconds, facility,
-      "install a C compiler (Debian: gcc), or name one in TENON_CC; only "
-      "programs with kernels of their own on cpu need it");
+  ask(compile, folder, seconds, facility);
   nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -87,7 +98,9 @@ static void find_cache(FILE *out, void *argument)
   (void)argument;
   char path[4096];
   bool works = tn_kernel_cache_folder(path, sizeof path) == TN_OK;
-  answer(out, works, works ? path : tn_error_message());
+  answer(out, works ? NULL : tn_error_message(), path,
+         "point TENON_CACHE_DIR at a folder that only you can write; until "
+         "then kernels are compiled anew in every process");
 }
 
 static void try_default(double seconds, tn_facility *facility)
@@ -110,7 +123,5 @@ void tn_facilities_try(double seconds, tn_facility *facilities)
   try_default(seconds, &facilities[0]);
   try_compiler(seconds, &facilities[1]);
   facilities[2].name = "kernel cache";
-  ask(find_cache, NULL, seconds, &facilities[2],
-      "point TENON_CACHE_DIR at a folder that only you can write; until "
-      "then kernels are compiled anew in every process");
+  ask(find_cache, NULL, seconds, &facilities[2]);
 }

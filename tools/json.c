@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "tools/json.h"
 
 #include <inttypes.h>

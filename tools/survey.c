@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "tools/survey.h"
 
 #include <stdio.h>
@@ -103,11 +105,14 @@ bool tn_survey_ask(tn_survey *survey, const char *backend, double seconds)
   bool done = count == 0 ||
               append(survey, (const tn_survey_row *)(void *)child.data, count);
   if (done && (child.problem[0] || count == 0)) {
-    tn_survey_row row = { .ordinal = -1, .info.numa_node = -1 };
+    tn_survey_row row = {
+      .ordinal = -1, .is_broken = true, .info.numa_node = -1
+    };
     snprintf(row.text, sizeof row.text, "%s", backend);
     snprintf(row.info.backend, sizeof row.info.backend, "%s", backend);
     snprintf(row.info.unavailable, sizeof row.info.unavailable, "%s",
-             child.problem[0] ? child.problem : "gave no answer");
+             child.problem[0] ? child.problem
+                              : "ended the process without an answer");
     done = append(survey, &row, 1);
   }
   tn_child_release(&child);

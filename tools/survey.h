@@ -11,6 +11,7 @@
 typedef struct tn_survey_row {
   char text[TN_DEVICE_TEXT_SIZE]; /* "cuda:1", or "cuda" without devices */
   int ordinal;                    /* -1: a backend without devices */
+  bool is_broken; /* the backend crashed, hung or left */
   tn_device_info info;
 } tn_survey_row;
 

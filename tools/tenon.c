@@ -1,5 +1,7 @@
 /* tenon: what the library finds on this machine, told to people and
  * programs. */
+#include "config.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* tenon version */
+#include "config.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* Plugins that go wrong, one for each value of TN_CRASH, for the tests of
  * `tenon doctor`. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <unistd.h>
 

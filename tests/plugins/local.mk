@@ -33,3 +33,19 @@ test_backend_path += $(abs_top_builddir)/%D%/remote/$(LT_OBJDIR)
 
 check_PROGRAMS += tests/remote
 tests_remote_SOURCES = tests/remote.c tests/tap.c
+
+# Plugins that go wrong, out of the search path of other tests.
+check_LTLIBRARIES += %D%/crash/tenon-crash.la %D%/crash/tenon-hang.la \
+  %D%/crash/tenon-leave.la %D%/crash/tenon-late.la
+%C%_crash_tenon_crash_la_SOURCES = %D%/crash.c
+%C%_crash_tenon_crash_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CRASH=ABORT
+%C%_crash_tenon_crash_la_LDFLAGS = $(test_plugin_ldflags)
+%C%_crash_tenon_hang_la_SOURCES = %D%/crash.c
+%C%_crash_tenon_hang_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CRASH=HANG
+%C%_crash_tenon_hang_la_LDFLAGS = $(test_plugin_ldflags)
+%C%_crash_tenon_leave_la_SOURCES = %D%/crash.c
+%C%_crash_tenon_leave_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CRASH=LEAVE
+%C%_crash_tenon_leave_la_LDFLAGS = $(test_plugin_ldflags)
+%C%_crash_tenon_late_la_SOURCES = %D%/crash.c
+%C%_crash_tenon_late_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CRASH=LATE
+%C%_crash_tenon_late_la_LDFLAGS = $(test_plugin_ldflags)
