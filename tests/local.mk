@@ -12,9 +12,13 @@ AM_TESTS_ENVIRONMENT = \
   top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
   CC='$(CC)'; TN_SANITIZERS='$(TN_SANITIZERS)'; \
   export TENON_BACKEND_PATH TENON_CACHE_DIR POCL_CACHE_DIR; \
-  export top_srcdir top_builddir CC TN_SANITIZERS;
+  device_tests='$(device_tests)'; \
+  export top_srcdir top_builddir CC TN_SANITIZERS device_tests;
 
-# C tests are tests/NAME.c, linked with libtenon and tests/tap.c.
+# C tests are tests/NAME.c, linked with libtenon and tests/tap.c. Those that
+# work on any device take its string from TN_TEST_DEVICE (default: cpu) and are
+# added to device_tests too; on_NAME.sh runs them on other backends.
+device_tests =
 tests_ldadd = libtenon.la
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
 
@@ -29,3 +33,9 @@ clean-local:
 
 include %D%/plugins/local.mk
 include %D%/structure.mk
+
+dist_check_SCRIPTS += %D%/on_remote.sh
+if OPENCL
+dist_check_SCRIPTS += %D%/on_opencl.sh
+endif
+EXTRA_DIST += %D%/on_device.sh
