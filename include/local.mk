@@ -5,6 +5,7 @@ dist_tenoninclude_HEADERS = \
   %D%/tenon/device.h \
   %D%/tenon/kernel.h \
   %D%/tenon/kernel_lang.h \
+  %D%/tenon/kernel_math.h \
   %D%/tenon/memory.h \
   %D%/tenon/status.h \
   %D%/tenon/stream.h \
