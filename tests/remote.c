@@ -31,10 +31,10 @@ static void host_log(tn_log_level level, const char *format, ...)
   (void)format;
 }
 
-/* The third copy fails, and the sixth piece of work takes the device away. */
+/* The third copy fails, and the sixth takes the device away. */
 static const char *host_environment(const char *name)
 {
-  return strcmp(name, "TENON_REMOTE_FAIL") ? NULL : "copy:3,lost:6";
+  return strcmp(name, "TENON_REMOTE_FAIL") ? NULL : "copy:3,lost_copy:6";
 }
 
 static const tn_host_api host = {

@@ -26,8 +26,8 @@
  * program with a line that begins "remote: broken rule".
  *
  * TENON_REMOTE_FAIL makes chosen work fail when it runs: a comma list of
- * copy:N, launch:N (the N-th queued in the process, from 1) and lost:N (the
- * N-th piece of either kind takes its device with it).
+ * copy:N and launch:N (the N-th queued in the process, from 1), lost_copy:N
+ * and lost_launch:N (the N-th takes its device with it).
  */
 #ifndef TN_TESTS_PLUGINS_REMOTE_H
 #define TN_TESTS_PLUGINS_REMOTE_H

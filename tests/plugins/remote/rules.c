@@ -66,16 +66,15 @@ static bool listed(const char *list, const char *name, unsigned number)
 
 remote_fault remote_fault_next(bool is_launch)
 {
-  static atomic_uint copies, launches, all;
-  const char *list = fail_list;
-  unsigned total = atomic_fetch_add(&all, 1) + 1;
+  static atomic_uint copies, launches;
   unsigned number =
       atomic_fetch_add(is_launch ? &launches : &copies, 1) + 1;
-  if (listed(list, "lost", total)) return FAULT_LOST;
-  if (listed(list, is_launch ? "launch" : "copy", number)) return FAULT_WORK;
+  if (listed(fail_list, is_launch ? "lost_launch" : "lost_copy", number))
+    return FAULT_LOST;
+  if (listed(fail_list, is_launch ? "launch" : "copy", number))
+    return FAULT_WORK;
   return FAULT_NONE;
 }
-
 
 unsigned remote_chance(unsigned bound)
 {
