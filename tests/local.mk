@@ -31,6 +31,7 @@ check_PROGRAMS += %D%/status
 clean-local:
 	rm -rf tests/cache tests/pocl-cache
 
+include %D%/device.mk
 include %D%/plugins/local.mk
 include %D%/structure.mk
 

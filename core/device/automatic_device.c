@@ -10,55 +10,85 @@
 #include "core/device/host.h"
 #include "core/device/registry.h"
 
-static bool is_usable(const tn_backend *backend, int ordinal)
+static bool is_usable(const tn_backend *backend, int ordinal,
+                      tn_backend_device_info *info)
 {
-  tn_backend_device_info info = { .struct_size = sizeof info };
+  *info = (tn_backend_device_info){ .struct_size = sizeof *info };
   tn_host_error_clear();
-  tn_status status =
-      backend->device.info(backend->api->self, ordinal, &info);
+  tn_status status = backend->device.info(backend->api->self, ordinal, info);
   if (status != TN_OK)
     tn_plugin_error_of_backend(backend, status, "asking for device %d",
                                ordinal);
-  else if (info.unavailable[0])
+  else if (info->unavailable[0])
     status = tn_error(TN_DEVICE_UNAVAILABLE, "%s: %.255s", backend->name,
-                      info.unavailable);
+                      info->unavailable);
   return status == TN_OK;
 }
 
-tn_status tn_first_usable_device(tn_backend_slot *slot, int *ordinal)
+/* Visits usable devices until `visit` says that it has what it wants;
+ * TN_OK if there was a usable one. */
+static tn_status visit_usable(
+    tn_backend_slot *slot,
+    bool (*visit)(tn_backend_slot *slot, int ordinal,
+                  const tn_backend_device_info *info, void *argument),
+    void *argument)
 {
   tn_visibility visible;
+  tn_backend_device_info info;
   tn_status status = tn_slot_use(slot);
   if (status == TN_OK) status = tn_slot_visibility(slot, &visible);
   if (status != TN_OK) return status;
   if (visible.count == 0)
     return tn_slot_refuse_ordinal(slot, 0, &visible);
+  status = TN_DEVICE_UNAVAILABLE;
   for (int i = 0; i < visible.count; i++) {
-    *ordinal = i;
-    if (is_usable(&slot->backend, visible.ordinals[i])) return TN_OK;
+    if (!is_usable(&slot->backend, visible.ordinals[i], &info)) continue;
+    status = TN_OK;
+    if (visit(slot, i, &info, argument)) break;
   }
-  return TN_DEVICE_UNAVAILABLE;
+  return status;
+}
+
+static bool be_content(tn_backend_slot *slot, int ordinal,
+                       const tn_backend_device_info *info, void *argument)
+{
+  (void)slot, (void)ordinal, (void)info, (void)argument;
+  return true;
+}
+
+tn_status tn_backend_check_usable(tn_backend_slot *slot)
+{
+  return visit_usable(slot, be_content, NULL);
 }
 
 typedef struct choice {
-  tn_backend_slot *slot;
-  int ordinal;
+  tn_device device; /* not given: none yet */
+  int64_t worth;
 } choice;
+
+static bool compare(tn_backend_slot *slot, int ordinal,
+                    const tn_backend_device_info *info, void *argument)
+{
+  choice *best = argument;
+  bool is_host = info->capabilities & TN_CAP_HOST_CORES;
+  int64_t rank = slot->api.rank;
+  int64_t worth = is_host ? -rank : rank;
+  if (!best->device.backend || worth > best->worth)
+    *best = (choice){ { slot->backend.id, (int16_t)(ordinal ? ordinal : -1) },
+                      worth };
+  return !is_host;
+}
 
 static void consider(tn_backend_slot *slot, choice *best)
 {
-  int ordinal;
-  if (tn_first_usable_device(slot, &ordinal) != TN_OK) {
+  tn_status status = tn_slot_use(slot);
+  if (status == TN_OK && slot->api.rank < 0)
+    status = tn_error(TN_DEVICE_UNAVAILABLE, "backend \"%s\" is used only "
+                      "when it is named", slot->backend.name);
+  if (status == TN_OK) status = visit_usable(slot, compare, best);
+  if (status != TN_OK)
     tn_log(TN_LOG_INFO, "auto: not %s: %s", slot->backend.name,
            tn_error_message());
-    return;
-  }
-  int32_t rank = slot->api.rank;
-  if (rank < 0)
-    tn_error(TN_DEVICE_UNAVAILABLE, "backend \"%s\" is used only by name",
-             slot->backend.name);
-  else if (!best->slot || rank > best->slot->api.rank)
-    *best = (choice){ slot, ordinal };
 }
 
 /* One reason for each backend would not fit a line; the first stands for
@@ -81,12 +111,11 @@ tn_status tn_automatic_device(tn_device *out)
   tn_error_state before;
   tn_error_save(&before);
   tn_registry_locate_all();
-  choice best = { NULL, 0 };
+  choice best = { { 0, 0 }, 0 };
   int count = atomic_load(&tn_registry.filled);
   for (int id = 1; id <= count; id++) consider(tn_registry_at(id), &best);
-  if (!best.slot) return refuse();
+  if (!best.device.backend) return refuse();
   tn_error_restore(&before);
-  *out = (tn_device){ best.slot->backend.id,
-                      (int16_t)(best.ordinal ? best.ordinal : -1) };
+  *out = best.device;
   return TN_OK;
 }

@@ -4,14 +4,15 @@
 
 #include "tenon/device.h"
 
+struct tn_backend_slot;
+
 /* Of the backends with a usable device, the one of highest rank (not below
- * 0; equal ranks: the first found). Without ordinal if its first device is
- * usable, else with that of the first that is. Loads all plugins. */
+ * 0; equal ranks: the first found). A device on the host's own cores counts
+ * as minus its rank, so that cpu, whose rank is 0, comes before it. Without
+ * ordinal if the device is the backend's first. Loads all plugins. */
 tn_status tn_automatic_device(tn_device *out);
 
-/* Whether a backend has a usable device, and the first one's ordinal; sets
- * the error if not. */
-struct tn_backend_slot;
-tn_status tn_first_usable_device(struct tn_backend_slot *slot, int *ordinal);
+/* Whether a backend has a usable device; sets the error if not. */
+tn_status tn_backend_check_usable(struct tn_backend_slot *slot);
 
 #endif

@@ -12,17 +12,33 @@ TN_HOT_THREAD_LOCAL int16_t tn_current_ordinals[TN_BACKENDS_MAX + 1];
 static const tn_device invalid = { -1, -1 };
 static const tn_device not_given = { 0, 0 };
 
+/* The invalid device mostly comes from a call that failed just before. */
+static bool is_explained(void)
+{
+  tn_status status = tn_last_status();
+  return status == TN_INVALID_DEVICE_STRING || status == TN_UNKNOWN_BACKEND ||
+         status == TN_NO_SUCH_DEVICE || status == TN_DEVICE_UNAVAILABLE;
+}
+
+static tn_status refuse_invalid(tn_device device)
+{
+  if (tn_device_equal(device, not_given))
+    return tn_error(TN_INVALID_ARGUMENT, "no device is given");
+  if (!tn_device_equal(device, invalid))
+    return tn_error(TN_INVALID_ARGUMENT, "backend %d, index %d is no device",
+                    device.backend, device.index);
+  if (!is_explained())
+    return tn_error(TN_INVALID_ARGUMENT, "the device is the invalid one");
+  return tn_error(TN_INVALID_ARGUMENT, "the device is the invalid one, after "
+                  "this failure: %s", tn_error_message());
+}
+
 tn_status tn_device_resolve(tn_device device, tn_device *out)
 {
   if (tn_is_shut_down()) return tn_refuse_shut_down();
-  if (tn_device_equal(device, not_given))
-    return tn_error(TN_INVALID_ARGUMENT, "no device is given");
-  if (!tn_registry_at(device.backend) || device.backend == 0 ||
-      device.index < -1 || device.index >= TN_BACKEND_DEVICES_MAX)
-    return tn_error(TN_INVALID_ARGUMENT, "the device is invalid (backend %d, "
-                    "index %d): it comes from tn_device_parse or "
-                    "tn_device_of, which may have failed", device.backend,
-                    device.index);
+  if (!tn_registry_at(device.backend) || device.index < -1 ||
+      device.index >= TN_BACKEND_DEVICES_MAX)
+    return refuse_invalid(device);
   *out = device;
   if (device.index == -1) out->index = tn_current_ordinals[device.backend];
   return TN_OK;
@@ -68,6 +84,9 @@ tn_device_guard tn_device_push(tn_device device)
 {
   tn_device_guard guard = { not_given, 1 };
   if (tn_device_equal(device, not_given)) return guard;
+  /* tn_with_device("text") shows what is wrong with the text. */
+  if (tn_device_equal(device, invalid) && is_explained())
+    return (tn_device_guard){ invalid, 0 };
   tn_device wanted;
   tn_status status = tn_device_resolve(device, &wanted);
   if (status == TN_OK) status = tn_device_check(wanted);

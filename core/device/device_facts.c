@@ -32,12 +32,11 @@ bool tn_is_available(const char *backend)
   tn_error_state before;
   tn_error_save(&before);
   tn_backend_slot *slot;
-  int ordinal;
   bool is_usable =
       backend &&
       tn_registry_require(backend, strlen(backend), backend, &slot) ==
           TN_OK &&
-      tn_first_usable_device(slot, &ordinal) == TN_OK;
+      tn_backend_check_usable(slot) == TN_OK;
   tn_error_restore(&before);
   return is_usable;
 }

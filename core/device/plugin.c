@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -124,7 +123,6 @@ static tn_status take(const tn_backend_api *given, const char *name,
   if (status == TN_OK) status = tn_tables_take(api, backend);
   if (status != TN_OK) return status;
   if (!api->version) api->version = "";
-  snprintf(backend->name, sizeof backend->name, "%s", name);
   backend->api = api;
   if (!backend->has_stream) tn_synchronous_stream_fill(&backend->stream);
   return TN_OK;

@@ -49,3 +49,22 @@ check_LTLIBRARIES += %D%/crash/tenon-crash.la %D%/crash/tenon-hang.la \
 %C%_crash_tenon_late_la_SOURCES = %D%/crash.c
 %C%_crash_tenon_late_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CRASH=LATE
 %C%_crash_tenon_late_la_LDFLAGS = $(test_plugin_ldflags)
+
+# Copied under other names by the tests that use them: tests/plugin_folder.h.
+check_LTLIBRARIES += %D%/tenon-fake.la %D%/tenon-bad.la %D%/tenon-needs.la \
+  %D%/libvendor.la %D%/libempty.la
+%C%_tenon_fake_la_SOURCES = %D%/fake.c
+%C%_tenon_fake_la_LDFLAGS = $(test_plugin_ldflags)
+%C%_tenon_bad_la_SOURCES = %D%/bad.c
+%C%_tenon_bad_la_LDFLAGS = $(test_plugin_ldflags)
+%C%_libempty_la_SOURCES = %D%/empty.c
+%C%_libempty_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+  -rpath /nowhere
+# Linked by file, so that no run path leads to it, and then not found.
+%C%_libvendor_la_SOURCES = %D%/vendor.c
+%C%_libvendor_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -shared \
+  -rpath /nowhere
+%C%_tenon_needs_la_SOURCES = %D%/needs.c
+%C%_tenon_needs_la_LDFLAGS = $(test_plugin_ldflags) \
+  -Wl,%D%/$(LT_OBJDIR)/libvendor.so
+EXTRA_%C%_tenon_needs_la_DEPENDENCIES = %D%/libvendor.la
