@@ -1,5 +1,7 @@
 /* The core's calls against the C library's and libffi's: device strings,
  * cached memory, launches. */
+#include "config.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

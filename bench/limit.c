@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "bench/limit.h"
 
 #include <dlfcn.h>

@@ -1,1 +1,47 @@
-# Added to by this folder's files.
+# make bench: each figure beside its limit, as a table and as JSON.
+EXTRA_PROGRAMS += %D%/start %D%/core %D%/kernels
+EXTRA_LTLIBRARIES = %D%/tiny.la
+EXTRA_DIST += %D%/run.sh
+noinst_HEADERS += %D%/limit.h %D%/measure.h
+bench_programs = %D%/start %D%/core %D%/kernels %D%/tiny.la
+
+bench_sources = %D%/limit.c %D%/measure.c
+bench_ldadd = libtenon.la $(LIBFFI_LIBS)
+bench_cflags = $(AM_CFLAGS) -O2
+
+%C%_start_SOURCES = %D%/start.c $(bench_sources)
+%C%_start_CFLAGS = $(bench_cflags)
+%C%_start_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
+%C%_start_LDADD = $(bench_ldadd)
+
+%C%_core_SOURCES = %D%/core.c $(bench_sources)
+%C%_core_CFLAGS = $(bench_cflags)
+%C%_core_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
+%C%_core_LDADD = $(bench_ldadd)
+
+%C%_kernels_SOURCES = %D%/kernels.c $(bench_sources)
+%C%_kernels_CFLAGS = $(bench_cflags)
+%C%_kernels_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
+%C%_kernels_LDADD = $(bench_ldadd)
+
+if OPENCL
+EXTRA_PROGRAMS += %D%/opencl
+bench_programs += %D%/opencl
+%C%_opencl_SOURCES = %D%/opencl.c $(bench_sources)
+%C%_opencl_CFLAGS = $(bench_cflags)
+%C%_opencl_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
+%C%_opencl_LDADD = $(bench_ldadd)
+endif
+
+%C%_tiny_la_SOURCES = %D%/tiny.c
+%C%_tiny_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+  -rpath /nowhere
+
+# BENCH_FILTER=TEXT runs only the cases whose name contains it.
+bench: all $(bench_programs)
+	$(AM_TESTS_ENVIRONMENT) \
+	TINY=$(LT_OBJDIR)/tiny.so $(SHELL) $(srcdir)/%D%/run.sh \
+	  '$(abs_top_builddir)' '$(abs_top_builddir)/bench.json' \
+	  '$(BENCH_FILTER)'
+.PHONY: bench
+CLEANFILES += bench.json $(bench_programs)

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "bench/measure.h"
 
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* From the first call to the first result on cpu, each time in a fresh
  * process, against dlopen, dlsym and a call of a tiny plugin. */
+#include "config.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Runs all benches and joins their JSON: run.sh BUILDDIR OUT.json [FILTER]
+set -u
+build=$1 out=$2 filter=${3-}
+parts=$build/bench/parts
+rm -rf "$parts"
+mkdir -p "$parts"
+missed=0
+section ()
+{
+  name=$1
+  shift
+  echo "== $name"
+  "$@" || missed=1
+}
+bench=$build/bench
+section start "$bench/start" "$1/bench/$TINY" "$parts/1-start.json" "$filter"
+section core "$bench/core" "$parts/2-core.json" "$filter"
+for threads in 1 2
+do
+  section "kernels, $threads" env TENON_NUM_THREADS=$threads \
+    "$bench/kernels" "$parts/3-kernels-$threads.json" "$filter"
+done
+if test -x "$bench/opencl"
+then
+  section opencl env POCL_DEVICES=basic "$bench/opencl" \
+    "$parts/4-opencl.json" "$filter"
+fi
+{
+  printf '{"machine": "%s", "date": "%s", "rows": [\n' \
+    "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
+    "$(date -u +%Y-%m-%d)"
+  sed -e '/^\[$/d' -e '/^\]$/d' -e '/^$/d' -e 's/}$/},/' "$parts"/*.json |
+    sed '$ s/,$//' | sed 's/},,$/},/'
+  printf ']}\n'
+} > "$out"
+echo "written: $out"
+exit $missed
