@@ -28,6 +28,10 @@ libtenon_la_SOURCES = \
   %D%/device/device_string.c \
   %D%/device/host.c \
   %D%/device/host.h \
+  %D%/device/library_file.c \
+  %D%/device/library_file.h \
+  %D%/device/native.c \
+  %D%/device/native.h \
   %D%/device/peer.c \
   %D%/device/peer.h \
   %D%/device/plugin.c \

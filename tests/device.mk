@@ -2,12 +2,27 @@
 noinst_HEADERS += %D%/plugin_folder.h
 plugin_test = %D%/plugin_folder.c %D%/tap.c
 
+check_PROGRAMS += %D%/candidates
+%C%_candidates_SOURCES = %D%/candidates.c $(plugin_test)
+%C%_candidates_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/default_device
+%C%_default_device_SOURCES = %D%/default_device.c $(plugin_test)
+%C%_default_device_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/device_facts
+%C%_device_facts_SOURCES = %D%/device_facts.c $(plugin_test)
+%C%_device_facts_LDADD = $(tests_ldadd)
 check_PROGRAMS += %D%/device_guard
 %C%_device_guard_SOURCES = %D%/device_guard.c $(plugin_test)
 %C%_device_guard_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/device_race
+%C%_device_race_SOURCES = %D%/device_race.c $(plugin_test)
+%C%_device_race_LDADD = $(tests_ldadd)
 check_PROGRAMS += %D%/device_string
 %C%_device_string_SOURCES = %D%/device_string.c $(plugin_test)
 %C%_device_string_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/loader
+%C%_loader_SOURCES = %D%/loader.c $(plugin_test)
+%C%_loader_LDADD = $(tests_ldadd)
 check_PROGRAMS += %D%/visibility
 %C%_visibility_SOURCES = %D%/visibility.c $(plugin_test)
 %C%_visibility_LDADD = $(tests_ldadd)

@@ -143,18 +143,3 @@ void tn_device_visit(void (*visit)(tn_device_state *, void *), void *argument)
       if (slot->opened[i]) visit(slot->opened[i], argument);
   }
 }
-
-tn_status tn_native_handle(tn_device_state *state, tn_native_kind kind,
-                           const void *object, void **native)
-{
-  const tn_backend *backend = state->backend;
-  *native = NULL;
-  if (!backend->device.native_handle)
-    return tn_refuse_absent(backend, "device.native_handle");
-  tn_host_error_clear();
-  tn_status status =
-      backend->device.native_handle(state->handle, kind, object, native);
-  if (status != TN_OK)
-    return tn_plugin_error(state, status, "asking for a native handle");
-  return TN_OK;
-}

@@ -72,9 +72,4 @@ tn_status tn_plugin_error_of_backend(const tn_backend *backend,
                                      tn_status status, const char *what, ...)
     TN_PRINTF(3, 4);
 
-/* The vendor's handle behind an object of the device, borrowed; the public
- * calls of each kind of object stand on it. */
-tn_status tn_native_handle(tn_device_state *state, tn_native_kind kind,
-                           const void *object, void **native);
-
 #endif

@@ -3,28 +3,15 @@
 #include "core/device/plugin.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/device/backend_name.h"
 #include "core/device/host.h"
+#include "core/device/library_file.h"
 #include "core/device/synchronous_stream.h"
 #include "core/device/table_check.h"
 #include "core/device/trust.h"
-
-/* Asked only when the file could not be opened as a library. */
-static bool is_elf(const char *path)
-{
-  unsigned char magic[SELFMAG];
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  ssize_t size = read(fd, magic, sizeof magic);
-  close(fd);
-  return size == sizeof magic && memcmp(magic, ELFMAG, SELFMAG) == 0;
-}
 
 /* The loader's text begins with the file it is about: the plugin, or a
  * library that the plugin needs. */
@@ -32,8 +19,6 @@ static tn_status refuse_unloadable(const char *path, const char *text)
 {
   static const char absent[] = ": cannot open shared object file";
   if (!text) text = "no reason given";
-  if (!is_elf(path))
-    return tn_error(TN_BAD_PLUGIN, "is not a shared library");
   const char *end = strstr(text, absent);
   size_t length = strlen(path);
   if (end && strncmp(text, path, length) != 0)
@@ -46,6 +31,8 @@ static tn_status refuse_unloadable(const char *path, const char *text)
 
 static tn_status open_library(const char *path, void **library)
 {
+  tn_status status = tn_library_file_check(path);
+  if (status != TN_OK) return status;
   dlerror();
   *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   return *library ? TN_OK : refuse_unloadable(path, dlerror());

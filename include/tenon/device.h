@@ -108,14 +108,22 @@ TN_API tn_device tn_default_device(void);
 TN_API tn_status tn_synchronize(tn_device device);
 
 /* Peer access: kernels of `from` using memory of `to`, two devices of one
- * backend. Disabling what was not enabled is TN_INVALID_ARGUMENT. */
+ * backend. Enabling twice is enabling once; disabling what is not enabled is
+ * TN_INVALID_ARGUMENT. A device reaches itself, without being enabled. */
 TN_API bool tn_can_access_peer(tn_device from, tn_device to);
 TN_API tn_status tn_enable_peer_access(tn_device from, tn_device to);
 TN_API tn_status tn_disable_peer_access(tn_device from, tn_device to);
 
+/* The vendor's own handle of a device (CUdevice, cl_device_id) and of the
+ * context it is used in (CUcontext, cl_context), borrowed. TN_UNSUPPORTED
+ * where the backend has none. */
+TN_API tn_status tn_device_native(tn_device device, void **native);
+TN_API tn_status tn_device_native_context(tn_device device, void **native);
+
 /* Makes `device` the backend's current one until the matching pop, which
  * restores what was current at the push whatever happened between. Pushes
- * nest; pops are in reverse order of pushes, in the same thread. */
+ * nest; pops are in reverse order of pushes, in the same thread. A device that
+ * is not given changes nothing. */
 typedef struct tn_device_guard {
   tn_device saved;
   int active; /* 0 after a failed push, and after the pop */
