@@ -20,9 +20,21 @@ check_PROGRAMS += %D%/device_race
 check_PROGRAMS += %D%/device_string
 %C%_device_string_SOURCES = %D%/device_string.c $(plugin_test)
 %C%_device_string_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/fork
+%C%_fork_SOURCES = %D%/fork.c $(plugin_test)
+%C%_fork_LDADD = $(tests_ldadd)
 check_PROGRAMS += %D%/loader
 %C%_loader_SOURCES = %D%/loader.c $(plugin_test)
 %C%_loader_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/shutdown
+%C%_shutdown_SOURCES = %D%/shutdown.c $(plugin_test)
+%C%_shutdown_LDADD = $(tests_ldadd)
 check_PROGRAMS += %D%/visibility
 %C%_visibility_SOURCES = %D%/visibility.c $(plugin_test)
 %C%_visibility_LDADD = $(tests_ldadd)
+
+# Run as another user's program, which finds the library by its run path.
+check_PROGRAMS += %D%/privilege
+%C%_privilege_SOURCES = %D%/privilege.c $(plugin_test)
+%C%_privilege_LDADD = $(tests_ldadd)
+%C%_privilege_LDFLAGS = $(AM_LDFLAGS) -no-install

@@ -29,7 +29,7 @@ check_PROGRAMS += %D%/status
 %C%_status_LDADD = $(tests_ldadd)
 
 clean-local:
-	rm -rf tests/cache tests/pocl-cache
+	rm -rf tests/cache tests/pocl-cache tests/folder-*
 
 include %D%/device.mk
 include %D%/plugins/local.mk

@@ -9,6 +9,7 @@
 #define PLUGIN_FAKE "tests/plugins/" LT_OBJDIR "tenon-fake.so"
 #define PLUGIN_BAD "tests/plugins/" LT_OBJDIR "tenon-bad.so"
 #define PLUGIN_NEEDS "tests/plugins/" LT_OBJDIR "tenon-needs.so"
+#define PLUGIN_GUEST "tests/plugins/" LT_OBJDIR "libguest.so"
 #define PLUGIN_EMPTY "tests/plugins/" LT_OBJDIR "libempty.so"
 
 /* A new folder below the build tree; it goes away with the process that made

@@ -60,6 +60,11 @@ check_LTLIBRARIES += %D%/tenon-fake.la %D%/tenon-bad.la %D%/tenon-needs.la \
 %C%_libempty_la_SOURCES = %D%/empty.c
 %C%_libempty_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
   -rpath /nowhere
+check_LTLIBRARIES += %D%/libguest.la
+%C%_libguest_la_SOURCES = %D%/guest.c
+%C%_libguest_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+  -rpath /nowhere
+%C%_libguest_la_LIBADD = libtenon.la
 # Linked by file, so that no run path leads to it, and then not found.
 %C%_libvendor_la_SOURCES = %D%/vendor.c
 %C%_libvendor_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -shared \
