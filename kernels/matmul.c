@@ -118,10 +118,11 @@ TN_FUNCTION int64 lane_of_turn(int64 turn, int32 depth)
     for (int64 turn = 0; turn < (1 << depth); turn++) {               \
       for (int32 s = 0; s < TILE; s++)                                \
         (total)[s] = 0.0f;                                            \
-      for (int64 c = lane_of_turn(turn, depth); c < chunks; c += LANES) { \
-        TN_GLOBAL const float *ac = (a) + c * CHUNK * TILE_M;         \
-        TN_GLOBAL const float *bc = (b) + c * CHUNK * TILE_N;         \
-        TILE_SUMS(sums, ac, bc, least((k)-c * CHUNK, CHUNK));         \
+      for (int64 at = lane_of_turn(turn, depth); at < chunks;         \
+           at += LANES) {                                             \
+        TN_GLOBAL const float *ac = (a) + at * CHUNK * TILE_M;        \
+        TN_GLOBAL const float *bc = (b) + at * CHUNK * TILE_N;        \
+        TILE_SUMS(sums, ac, bc, least((k)-at * CHUNK, CHUNK));        \
         for (int32 s = 0; s < TILE; s++)                              \
           (total)[s] += sums[s];                                      \
       }                                                               \
