@@ -24,6 +24,7 @@
 #endif
 #define TILE (TILE_M * TILE_N)
 
+#define BAND 131072 /* elements: half of a second-level cache of 1 MiB */
 #define CHUNK 1024
 #define LANES 64
 #define BLOCK 4096
@@ -81,18 +82,34 @@ TN_FUNCTION int64 parts(int64 n, int64 size)
 PACK(pack_a_f32, TILE_M)
 PACK(pack_b_f32, TILE_N)
 
-/* The sums of one tile over k columns of a panel of each factor. */
-#define TILE_SUMS(sums, a, b, k)                                      \
-  do {                                                                \
-    for (int32 s = 0; s < TILE; s++)                                  \
-      (sums)[s] = 0.0f;                                               \
-    for (int64 kk = 0; kk < (k); kk++)                                \
-      for (int32 i = 0; i < TILE_M; i++)                              \
-        for (int32 j = 0; j < TILE_N; j++)                            \
-          (sums)[i * TILE_N + j] =                                    \
-            tn_fma((a)[kk * TILE_M + i], (b)[kk * TILE_N + j],        \
-                   (sums)[i * TILE_N + j]);                           \
-  } while (0)
+/* Adds k more products to the sums of one tile, from a panel of each factor.
+ * The compiler sees every index of the array, so it stays in registers (gcc
+ * needs it loaded, not set to zero, for that). */
+TN_SEPARATE_FUNCTION void tile_add(float *sums, TN_GLOBAL const float *a,
+                                   TN_GLOBAL const float *b, int64 k)
+{
+  float sum[TILE_M][TILE_N];
+  for (int32 i = 0; i < TILE_M; i++)
+    for (int32 j = 0; j < TILE_N; j++)
+      sum[i][j] = sums[i * TILE_N + j];
+  for (int64 kk = 0; kk < k; kk++) {
+    TN_UNROLL
+    for (int32 i = 0; i < TILE_M; i++) {
+      const float x = a[kk * TILE_M + i];
+      for (int32 j = 0; j < TILE_N; j++)
+        sum[i][j] = tn_fma(x, b[kk * TILE_N + j], sum[i][j]);
+    }
+  }
+  for (int32 i = 0; i < TILE_M; i++)
+    for (int32 j = 0; j < TILE_N; j++)
+      sums[i * TILE_N + j] = sum[i][j];
+}
+
+TN_FUNCTION void tile_clear(float *sums)
+{
+  for (int32 s = 0; s < TILE; s++)
+    sums[s] = 0.0f;
+}
 
 /* The lane, of 2^depth, that comes as number `turn` when the folding in
  * halves is done pairwise from the left: its bits in reverse. */
@@ -107,33 +124,32 @@ TN_FUNCTION int64 lane_of_turn(int64 turn, int32 depth)
 /* The lane sum over all chunks of k.  Lanes beyond the number of chunks are
  * +0 and are left out as far as a power of two allows; the pairs that the
  * folding adds are added as soon as both are there. */
-#define TILE_OF_CHUNKS(total, a, b, k)                                \
-  do {                                                                \
-    float level[7][TILE];                                             \
-    float sums[TILE];                                                 \
-    const int64 chunks = parts(k, CHUNK);                             \
-    int32 depth = 0;                                                  \
-    while (depth < 6 && (1 << depth) < chunks)                        \
-      depth++;                                                        \
-    for (int64 turn = 0; turn < (1 << depth); turn++) {               \
-      for (int32 s = 0; s < TILE; s++)                                \
-        (total)[s] = 0.0f;                                            \
-      for (int64 at = lane_of_turn(turn, depth); at < chunks;         \
-           at += LANES) {                                             \
-        TN_GLOBAL const float *ac = (a) + at * CHUNK * TILE_M;        \
-        TN_GLOBAL const float *bc = (b) + at * CHUNK * TILE_N;        \
-        TILE_SUMS(sums, ac, bc, least((k)-at * CHUNK, CHUNK));        \
-        for (int32 s = 0; s < TILE; s++)                              \
-          (total)[s] += sums[s];                                      \
-      }                                                               \
-      int32 d = 0;                                                    \
-      for (; (turn >> d) & 1; d++)                                    \
-        for (int32 s = 0; s < TILE; s++)                              \
-          (total)[s] = level[d][s] + (total)[s];                      \
-      for (int32 s = 0; s < TILE; s++)                                \
-        level[d][s] = (total)[s];                                     \
-    }                                                                 \
-  } while (0)
+TN_FUNCTION void tile_of_chunks(float *total, TN_GLOBAL const float *a,
+                                TN_GLOBAL const float *b, int64 k)
+{
+  float level[7][TILE];
+  float sums[TILE];
+  const int64 chunks = parts(k, CHUNK);
+  int32 depth = 0;
+  while (depth < 6 && (1 << depth) < chunks)
+    depth++;
+  for (int64 turn = 0; turn < (1 << depth); turn++) {
+    tile_clear(total);
+    for (int64 c = lane_of_turn(turn, depth); c < chunks; c += LANES) {
+      tile_clear(sums);
+      tile_add(sums, a + c * CHUNK * TILE_M, b + c * CHUNK * TILE_N,
+               least(k - c * CHUNK, CHUNK));
+      for (int32 s = 0; s < TILE; s++)
+        total[s] += sums[s];
+    }
+    int32 d = 0;
+    for (; (turn >> d) & 1; d++)
+      for (int32 s = 0; s < TILE; s++)
+        total[s] = level[d][s] + total[s];
+    for (int32 s = 0; s < TILE; s++)
+      level[d][s] = total[s];
+  }
+}
 
 /* c[batch] = a[batch] b[batch], m x k and k x n, from their panels; c has
  * rows of `row` elements, `stride` from batch to batch.  k at most 2^22.
@@ -143,23 +159,29 @@ TN_KERNEL(matmul_f32, TN_OUT(float, c), TN_IN(float, a), TN_IN(float, b),
           TN_VAL(int64, k), TN_VAL(int64, stride), TN_VAL(int64, row))
 {
   const int64 rows = parts(m, TILE_M), columns = parts(n, TILE_N);
+  const int64 height_of_band = parts(BAND, TILE_M * (k + 1));
   TN_TASKS(item, batches * rows * columns) {
-    /* Rows are innermost: a panel of b stays in the cache. */
-    const int64 above = tn_quotient(item, rows);
-    const int64 p = item - above * rows;
-    const int64 batch = tn_quotient(above, columns);
-    const int64 q = above - batch * columns;
+    const int64 batch = tn_quotient(item, rows * columns);
+    const int64 tile = item - batch * rows * columns;
+    /* A band of rows small enough for a cache meets all columns, then the
+     * next band; in it rows are innermost, so a panel of b stays nearer. */
+    const int64 band = tn_quotient(tile, height_of_band * columns);
+    const int64 top = band * height_of_band;
+    const int64 here = least(rows - top, height_of_band);
+    const int64 q = tn_quotient(tile - top * columns, here);
+    const int64 p = top + tile - top * columns - q * here;
     TN_GLOBAL const float *pa = a + (batch * rows + p) * TILE_M * k;
-    TN_GLOBAL const float *pb = b + above * TILE_N * k;
+    TN_GLOBAL const float *pb = b + (batch * columns + q) * TILE_N * k;
     TN_GLOBAL float *to =
       c + batch * stride + p * TILE_M * row + q * TILE_N;
     const int64 height = least(m - p * TILE_M, TILE_M);
     const int64 width = least(n - q * TILE_N, TILE_N);
     float total[TILE];
+    tile_clear(total);
     if (k <= CHUNK)
-      TILE_SUMS(total, pa, pb, k);
+      tile_add(total, pa, pb, k);
     else
-      TILE_OF_CHUNKS(total, pa, pb, k);
+      tile_of_chunks(total, pa, pb, k);
     /* A lane starts from +0: -0 becomes +0. */
     for (int32 i = 0; i < height; i++)
       for (int32 j = 0; j < width; j++)

@@ -72,6 +72,9 @@
  * Functions and tables:
  *   TN_FUNCTION float half_of(float x) { return 0.5f * x; }
  *   TN_TABLE(uint32, primes, 3) = { 2, 3, 5 };
+ *   TN_SEPARATE_FUNCTION is not inlined on cpu, so that its local arrays can
+ *   stay in registers.  TN_UNROLL before a short loop of constant length asks
+ *   for it to be written out; compilers that do so unasked are not bothered.
  *   TN_GLOBAL and TN_LOCAL qualify pointers to device and shared memory in
  *   the parameters of such functions.
  * tn_fma, tn_sqrt, tn_abs, tn_bits, tn_from_bits, tn_mul_high, tn_quotient
@@ -173,6 +176,8 @@ typedef ulong uint64;
 #define TN_GLOBAL __global
 #define TN_LOCAL __local
 #define TN_FUNCTION static inline
+#define TN_SEPARATE_FUNCTION static
+#define TN_UNROLL
 #define TN_TABLE(T, name, count) __constant T name[count]
 #define TN_SHARED(T, name, count) __local T name[count]
 #define TN_KERNEL(name, ...) \
@@ -217,6 +222,8 @@ typedef unsigned long long uint64;
 #define TN_GLOBAL
 #define TN_LOCAL
 #define TN_FUNCTION static __device__ __forceinline__
+#define TN_SEPARATE_FUNCTION static __device__
+#define TN_UNROLL
 #define TN_TABLE(T, name, count) static __device__ const T name[count]
 #define TN_SHARED(T, name, count) __shared__ T name[count]
 /* The signature is the module's global tn_signature_NAME. */
@@ -294,6 +301,7 @@ typedef struct tn_cpu_image {
 #define TN_GLOBAL
 #define TN_LOCAL
 #define TN_FUNCTION static inline __attribute__((unused, always_inline))
+#define TN_SEPARATE_FUNCTION static __attribute__((unused, noinline))
 #define TN_TABLE(T, name, count) \
   static const T name[count] __attribute__((unused))
 #define TN_SHARED(T, name, count) T name[count] __attribute__((aligned(64)))
@@ -372,10 +380,13 @@ TN_FUNCTION const void *tn_slot_low_(const uint64_t *slot, size_t size)
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define TN_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#define TN_UNROLL
 #elif defined(__GNUC__) && !defined(__cplusplus)
 #define TN_IVDEP _Pragma("GCC ivdep")
+#define TN_UNROLL _Pragma("GCC unroll 16")
 #else
 #define TN_IVDEP
+#define TN_UNROLL
 #endif
 
 TN_FUNCTION int64_t tn_least_(int64_t a, int64_t b)
