@@ -164,10 +164,12 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-typedef char int8;
-typedef uchar uint8;
-typedef short int16;
-typedef ushort uint16;
+/* OpenCL C has vectors of these names; clGetKernelArgInfo says char, uchar,
+ * short, ushort for them, and the other names as they are. */
+#define int8 char
+#define uint8 uchar
+#define int16 short
+#define uint16 ushort
 typedef int int32;
 typedef uint uint32;
 typedef long int64;

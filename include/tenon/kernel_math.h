@@ -46,9 +46,9 @@ TN_FUNCTION float tn_exp(float x)
   float y = 1.0f + (r + tn_fma(r * r, tn_exp_series_(r), rest));
   /* Two factors, so that denormal results are rounded once. */
   int32 k = (int32)(tn_bits(z) - tn_bits(magic));
-  int32 half = k >> 1;
-  y *= tn_from_bits((uint32)(half + 127) << 23);
-  return y * tn_from_bits((uint32)(k - half + 127) << 23);
+  int32 k1 = k >> 1;
+  y *= tn_from_bits((uint32)(k1 + 127) << 23);
+  return y * tn_from_bits((uint32)(k - k1 + 127) << 23);
 }
 
 TN_FUNCTION float tn_exp_neg(float x)
