@@ -4,7 +4,7 @@
 AC_DEFUN([TN_WARNINGS], [
 AC_ARG_ENABLE([werror],
   [AS_HELP_STRING([--enable-werror], [make warnings errors])])
-TN_CFLAGS="-std=c11 -fvisibility=hidden -fno-common"
+TN_CFLAGS="$tn_optimise -std=c11 -fvisibility=hidden -fno-common"
 for tn_flag in -Wall -Wextra -Wshadow -Wstrict-prototypes \
     -Wmissing-prototypes -Wvla -Wundef -Wpointer-arith -Wcast-qual \
     -Wwrite-strings
