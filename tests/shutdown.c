@@ -114,15 +114,15 @@ typedef struct test_program {
 } test_program;
 
 static const test_program programs[] = {
-  { "leave_main", leave_main, "entry, open 0, open 1, close 0, close 1, "
+  { "leave_main", leave_main, "entry, open 0, open 1, close 1, close 0, "
     "shutdown" },
   { "only_count", only_count, "entry, shutdown" },
   { "only_parse", only_parse, "" },
-  { "exit_in_thread", exit_in_thread, "entry, open 0, open 1, close 0, "
-    "close 1, shutdown" },
+  { "exit_in_thread", exit_in_thread, "entry, open 0, open 1, close 1, "
+    "close 0, shutdown" },
   { "use_after_end", use_after_end, "entry, open 0, close 0, shutdown" },
-  { "shut_down_early", shut_down_early, "entry, open 0, open 1, close 0, "
-    "close 1, shutdown" },
+  { "shut_down_early", shut_down_early, "entry, open 0, open 1, close 1, "
+    "close 0, shutdown" },
   { "shut_down_unused", shut_down_unused, "" },
   { "open_and_close", open_and_close, "entry, open 1, open 0, close 0, "
     "close 1, shutdown" },

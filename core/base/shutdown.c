@@ -32,16 +32,17 @@ tn_status tn_refuse_shut_down(void)
   return tn_error(TN_SHUT_DOWN, "the library has shut down");
 }
 
-static void run_hooks(void)
+static void run(tn_shutdown_step step)
 {
-  for (int step = 0; step < TN_SHUTDOWN_STEP_COUNT; step++) {
-    hook_function *hook = atomic_load(&hooks[step]);
-    if (hook) hook();
-  }
+  hook_function *hook = atomic_load(&hooks[step]);
+  if (hook) hook();
 }
 
 void tn_shutdown(void)
 {
   if (atomic_exchange(&is_down, true)) return;
-  if (!tn_is_forked_child()) run_hooks();
+  run(TN_SHUTDOWN_GATE);
+  for (int step = TN_SHUTDOWN_GATE + 1;
+       step < TN_SHUTDOWN_STEP_COUNT && !tn_is_forked_child(); step++)
+    run((tn_shutdown_step)step);
 }

@@ -21,8 +21,8 @@ typedef enum tn_shutdown_step {
 
 /* Sets a step's one hook; may be repeated with the same one. Hooks run once,
  * in one thread, and work on what they hold: tn_device_acquire refuses by
- * then. In a forked child no hook runs: what they would give back is the
- * parent's. */
+ * then. In a forked child only the gate is shut: what the others would give
+ * back is the parent's. */
 void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void));
 
 /* Sees to it that tn_shutdown runs at exit before the exit handlers that are

@@ -44,10 +44,10 @@ static void judge_other(const tn_search_row *row, const tn_backend_slot *slot,
                         tn_verdict *verdict)
 {
   verdict->is_shadowed = true;
-  if (tn_identity_equal(row->file->identity, slot->file.identity))
-    tn_verdict_reason(verdict, "is the same file as %s", slot->file.path);
+  if (tn_identity_equal(row->file->identity, slot->identity))
+    tn_verdict_reason(verdict, "is the same file as %s", slot->path);
   else {
-    tn_verdict_reason(verdict, "%s was found before it", slot->file.path);
+    tn_verdict_reason(verdict, "%s was found before it", slot->path);
     tn_verdict_remedy(verdict, "to use it, put its folder first in "
                       "TENON_BACKEND_PATH");
   }
@@ -63,7 +63,7 @@ static void judge_named(const tn_search_row *row, const char *name,
     tn_verdict_remedy(verdict, "remove %s", path);
   } else if (tn_registry_locate(name, length, &slot) != TN_OK)
     tn_verdict_reason(verdict, "%s", tn_error_message());
-  else if (strcmp(slot->file.path, path) != 0)
+  else if (strcmp(slot->path, path) != 0)
     judge_other(row, slot, verdict);
   else if (atomic_load(&slot->stage) == TN_STAGE_REFUSED)
     judge_refused(slot, verdict);
@@ -125,7 +125,7 @@ static bool is_loaded(const char *path)
   int count = atomic_load_explicit(&tn_registry.filled, memory_order_acquire);
   for (int id = 1; id <= count; id++) {
     const tn_backend_slot *slot = tn_registry_at(id);
-    if (strcmp(slot->file.path, path) == 0 &&
+    if (strcmp(slot->path, path) == 0 &&
         atomic_load(&slot->stage) == TN_STAGE_LOADED)
       return true;
   }

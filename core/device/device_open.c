@@ -83,11 +83,20 @@ static tn_status open_new(tn_backend_slot *slot, int index)
   status = call_open(state);
   if (status != TN_OK) goto discard;
   if (is_first) tn_shutdown_arm();
-  slot->opened[index] = state;
+  state->next = atomic_load_explicit(&slot->opened, memory_order_relaxed);
+  atomic_store_explicit(&slot->opened, state, memory_order_release);
   return TN_OK;
 discard:
   free(state);
   return status;
+}
+
+static tn_device_state *find_opened(tn_backend_slot *slot, int index)
+{
+  tn_device_state *state =
+      atomic_load_explicit(&slot->opened, memory_order_acquire);
+  while (state && state->device.index != index) state = state->next;
+  return state;
 }
 
 static tn_status open_locked(tn_backend_slot *slot, int index,
@@ -98,9 +107,9 @@ static tn_status open_locked(tn_backend_slot *slot, int index,
   if (status != TN_OK) return status;
   if (index >= slot->visibility.count)
     return tn_slot_refuse_ordinal(slot, index, &slot->visibility);
-  if (!slot->opened[index]) status = open_new(slot, index);
+  if (!find_opened(slot, index)) status = open_new(slot, index);
   if (status != TN_OK) return status;
-  tn_device_state *state = slot->opened[index];
+  tn_device_state *state = find_opened(slot, index);
   if (atomic_load(&state->lost))
     return tn_error(TN_DEVICE_LOST, "device \"%s:%d\" is lost: an earlier "
                     "call reported it", slot->backend.name, index);
@@ -138,8 +147,8 @@ void tn_device_visit(void (*visit)(tn_device_state *, void *), void *argument)
 {
   int count = atomic_load_explicit(&tn_registry.filled, memory_order_acquire);
   for (int id = 1; id <= count; id++) {
-    tn_backend_slot *slot = tn_registry_at(id);
-    for (int i = 0; i < TN_BACKEND_DEVICES_MAX; i++)
-      if (slot->opened[i]) visit(slot->opened[i], argument);
+    tn_device_state *state = atomic_load_explicit(
+        &tn_registry_at(id)->opened, memory_order_acquire);
+    for (; state; state = state->next) visit(state, argument);
   }
 }

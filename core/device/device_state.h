@@ -40,6 +40,7 @@ typedef struct tn_device_state {
   /* Peers whose memory kernels of this device may use: bit i of word i / 64
    * (core/device/peer.h). */
   _Atomic uint64_t peers[TN_BACKEND_DEVICES_MAX / 64];
+  struct tn_device_state *next; /* of the backend's open devices */
   _Atomic(struct tn_stream *) default_stream; /* core/exec */
   _Atomic(struct tn_stream_pool *) streams;   /* core/exec */
   _Atomic(struct tn_allocator *) allocator;   /* core/memory */

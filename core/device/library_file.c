@@ -16,7 +16,7 @@
 /* The beginning of the file: its header and, as linkers lay it out, the
  * segments' headers. */
 typedef struct beginning {
-  _Alignas(ElfW(Ehdr)) unsigned char bytes[4096];
+  _Alignas(ElfW(Ehdr)) unsigned char bytes[1024];
   size_t size;
 } beginning;
 

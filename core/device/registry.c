@@ -71,8 +71,8 @@ static void shut_gate(void)
 static void close_devices_of(tn_backend_slot *slot)
 {
   bool is_locked = tn_slot_lock_for(slot, 1);
-  for (int i = 0; i < TN_BACKEND_DEVICES_MAX; i++)
-    if (slot->opened[i]) slot->backend.device.close(slot->opened[i]->handle);
+  for (tn_device_state *state = slot->opened; state; state = state->next)
+    slot->backend.device.close(state->handle);
   if (is_locked) tn_slot_unlock(slot);
 }
 
@@ -103,14 +103,18 @@ static tn_backend_slot *make_slot(const char *name, size_t length, int id,
                                   const tn_plugin_file *file)
 {
   tn_backend_slot *slot = calloc(1, sizeof *slot);
-  if (!slot) {
+  char *path = strdup(file->path);
+  if (!slot || !path) {
+    free(slot);
+    free(path);
     tn_error(TN_OUT_OF_MEMORY, "no memory for the table of backend \"%.*s\" "
              "(%zu bytes)", (int)length, name, sizeof *slot);
     return NULL;
   }
   memcpy(slot->backend.name, name, length);
   slot->backend.id = (int16_t)id;
-  slot->file = *file;
+  slot->path = path;
+  slot->identity = file->identity;
   tn_slot_make_lock(slot);
   return slot;
 }

@@ -24,30 +24,43 @@ static tn_identity identity_of(const struct stat *facts)
   return (tn_identity){ facts->st_dev, facts->st_ino };
 }
 
+/* Paths ----------------------------------------------------------------- */
+
+/* Appends to a path of `used` bytes; false if there is no room. */
+static bool append(char path[PATH_MAX], size_t *used, const char *text,
+                   size_t length)
+{
+  if (length >= PATH_MAX - *used) return false;
+  memcpy(path + *used, text, length);
+  path[*used += length] = 0;
+  return true;
+}
+
+/* Absolute, so that a later chdir changes nothing. */
+static bool make_absolute(char path[PATH_MAX], size_t *used,
+                          const char *text, size_t length)
+{
+  *used = 0;
+  if (text[0] != '/') {
+    if (!getcwd(path, PATH_MAX)) return false;
+    *used = strlen(path);
+    if (!append(path, used, "/", 1)) return false;
+  }
+  return append(path, used, text, length);
+}
+
 /* Places ---------------------------------------------------------------- */
 
-/* Returns true to end the walk. */
-typedef bool place_visitor(const char *place, void *argument);
-
-/* Absolute, so that a later chdir changes nothing. Too long: no place. */
-static bool make_absolute(char *path, const char *text, size_t length)
-{
-  char folder[PATH_MAX] = "";
-  if (text[0] != '/' && !getcwd(folder, sizeof folder)) return false;
-  int size = snprintf(path, PATH_MAX, "%s%s%.*s", folder,
-                      text[0] == '/' ? "" : "/", (int)length, text);
-  return size > 0 && size < PATH_MAX;
-}
+/* `place` has `length` bytes, and may be relative. Returns true to end the
+ * walk. */
+typedef bool place_visitor(const char *place, size_t length, void *argument);
 
 static bool visit_entries(const char *list, place_visitor *visit,
                           void *argument)
 {
   while (list && *list) {
     size_t length = strcspn(list, ":");
-    char place[PATH_MAX];
-    if (length && make_absolute(place, list, length) &&
-        visit(place, argument))
-      return true;
+    if (length && visit(list, length, argument)) return true;
     list += length;
     if (*list == ':') list++;
   }
@@ -55,28 +68,35 @@ static bool visit_entries(const char *list, place_visitor *visit,
 }
 
 /* Found through the library's own address, so that a moved tree works. */
-static bool folder_beside_library(char place[PATH_MAX])
+static bool find_beside_library(char place[PATH_MAX])
 {
-  static const char within = 0;
+  static const char within = 0, folder[] = "/tenon/backends";
   Dl_info info;
+  size_t used;
   if (!dladdr(&within, &info) || !info.dli_fname) return false;
   const char *slash = strrchr(info.dli_fname, '/');
-  char folder[PATH_MAX];
-  if (!slash || !make_absolute(folder, info.dli_fname,
-                               (size_t)(slash - info.dli_fname)))
-    return false;
-  int size = snprintf(place, PATH_MAX, "%s/tenon/backends", folder);
-  return size > 0 && size < PATH_MAX;
+  return slash && make_absolute(place, &used, info.dli_fname,
+                                (size_t)(slash - info.dli_fname)) &&
+         append(place, &used, folder, sizeof folder - 1);
+}
+
+/* Apart, because its path takes a page of stack that a program whose plugins
+ * were found before never touches. */
+__attribute__((noinline)) static bool visit_installed(place_visitor *visit,
+                                                      void *argument)
+{
+  char beside[PATH_MAX];
+  if (!find_beside_library(beside)) beside[0] = 0;
+  if (beside[0] && visit(beside, strlen(beside), argument)) return true;
+  return strcmp(beside, TN_BACKEND_DIR) != 0 &&
+         visit(TN_BACKEND_DIR, sizeof TN_BACKEND_DIR - 1, argument);
 }
 
 static bool visit_places(place_visitor *visit, void *argument)
 {
-  if (visit_entries(tn_environment("TENON_BACKEND_PATH"), visit, argument))
-    return true;
-  char beside[PATH_MAX] = "";
-  if (folder_beside_library(beside) && visit(beside, argument)) return true;
-  return strcmp(beside, TN_BACKEND_DIR) != 0 &&
-         visit(TN_BACKEND_DIR, argument);
+  return visit_entries(tn_environment("TENON_BACKEND_PATH"), visit,
+                       argument) ||
+         visit_installed(visit, argument);
 }
 
 /* Finding one ----------------------------------------------------------- */
@@ -95,16 +115,20 @@ static bool is_named(const char *path, const finding *wanted)
          memcmp(name, wanted->name, length) == 0;
 }
 
-static bool find_in_place(const char *place, void *argument)
+/* The place itself, if that is a file of the name, or else a file in it. */
+static bool find_in_place(const char *place, size_t length, void *argument)
 {
   const finding *wanted = argument;
   char *path = wanted->file->path;
-  int size = is_named(place, wanted)
-      ? snprintf(path, PATH_MAX, "%s", place)
-      : snprintf(path, PATH_MAX, "%s/tenon-%.*s.so", place,
-                 (int)wanted->length, wanted->name);
+  size_t used;
   struct stat facts;
-  if (size <= 0 || size >= PATH_MAX || stat(path, &facts) != 0) return false;
+  if (!make_absolute(path, &used, place, length)) return false;
+  if (!is_named(path, wanted) &&
+      !(append(path, &used, "/tenon-", 7) &&
+        append(path, &used, wanted->name, wanted->length) &&
+        append(path, &used, ".so", 3)))
+    return false;
+  if (stat(path, &facts) != 0) return false;
   wanted->file->identity = identity_of(&facts);
   return true;
 }
@@ -175,11 +199,16 @@ static bool is_new(folder_walk *walk, tn_identity folder)
   return true;
 }
 
-static bool walk_place(const char *place, void *argument)
+static bool walk_place(const char *text, size_t length, void *argument)
 {
   folder_walk *walk = argument;
   struct stat facts;
-  if (stat(place, &facts) != 0)
+  char place[PATH_MAX];
+  size_t used;
+  if (!make_absolute(place, &used, text, length)) {
+    snprintf(place, sizeof place, "%.*s", (int)length, text);
+    report_place(walk, place, "cannot be made an absolute path");
+  } else if (stat(place, &facts) != 0)
     report_place(walk, place, strerror(errno));
   else if (!S_ISDIR(facts.st_mode)) {
     report_place(walk, place, "");
@@ -202,11 +231,12 @@ typedef struct description {
   size_t size, length;
 } description;
 
-static bool describe_place(const char *place, void *argument)
+static bool describe_place(const char *place, size_t length, void *argument)
 {
   description *into = argument;
   int size = snprintf(into->text + into->length, into->size - into->length,
-                      "%s%s", into->length ? ", " : "", place);
+                      "%s%.*s", into->length ? ", " : "", (int)length,
+                      place);
   if (size > 0) into->length += (size_t)size;
   if (into->length >= into->size) into->length = into->size - 1;
   return into->length == into->size - 1;

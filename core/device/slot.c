@@ -53,12 +53,12 @@ void tn_slot_unlock(tn_backend_slot *slot)
 static tn_status refuse(const tn_backend_slot *slot)
 {
   return tn_error(slot->refusal, "backend \"%s\": %s: %s",
-                  slot->backend.name, slot->file.path, slot->reason);
+                  slot->backend.name, slot->path, slot->reason);
 }
 
 static tn_status load(tn_backend_slot *slot)
 {
-  slot->refusal = tn_plugin_load(slot->file.path, slot->backend.name,
+  slot->refusal = tn_plugin_load(slot->path, slot->backend.name,
                                  &slot->api, &slot->backend);
   if (slot->refusal == TN_OK) {
     tn_shutdown_arm();

@@ -17,7 +17,8 @@ typedef enum tn_backend_stage {
 typedef struct tn_backend_slot {
   tn_backend backend; /* name and id always, the rest once loaded */
   tn_backend_api api; /* the core's copy */
-  tn_plugin_file file;
+  char *path; /* of the plugin's file, absolute */
+  tn_identity identity;
   /* Loading, opening, resetting. Checks errors, so that a plugin which calls
    * back into the library is refused instead of waiting for itself. */
   pthread_mutex_t lock;
@@ -31,8 +32,9 @@ typedef struct tn_backend_slot {
   /* Frozen at the first use of a device, then constant: */
   atomic_bool is_frozen;
   tn_visibility visibility;
-  tn_device_state *opened[TN_BACKEND_DEVICES_MAX]; /* never closed before
-                                                    * shutdown */
+  /* All opened devices, the last one first, closed at shutdown; a list that
+   * grows under the lock and is read without. */
+  _Atomic(tn_device_state *) opened;
   /* What the hot path sees: the opened ones, or NULL after a fork, a loss or
    * the shutdown, so that the slow path looks. */
   _Atomic(tn_device_state *) ready[TN_BACKEND_DEVICES_MAX];
