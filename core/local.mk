@@ -63,3 +63,8 @@ libtenon_la_LDFLAGS += -export-symbols-regex '^tn_'
 endif
 EXTRA_libtenon_la_DEPENDENCIES = %D%/libtenon.map
 EXTRA_DIST += %D%/libtenon.map
+
+include %D%/exec/local.mk
+include %D%/memory/local.mk
+include %D%/copy/local.mk
+include %D%/launch/local.mk

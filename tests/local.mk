@@ -9,9 +9,10 @@ AM_TESTS_ENVIRONMENT = \
   TENON_BACKEND_PATH=`echo $(backend_path) $(test_backend_path) | tr ' ' ':'`; \
   TENON_CACHE_DIR='$(abs_top_builddir)/tests/cache'; \
   POCL_CACHE_DIR='$(abs_top_builddir)/tests/pocl-cache'; \
+  TENON_KERNEL_PATH='$(abs_top_builddir)/kernels'; \
   top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
   CC='$(CC)'; TN_SANITIZERS='$(TN_SANITIZERS)'; \
-  export TENON_BACKEND_PATH TENON_CACHE_DIR POCL_CACHE_DIR; \
+  export TENON_BACKEND_PATH TENON_CACHE_DIR POCL_CACHE_DIR TENON_KERNEL_PATH; \
   device_tests='$(device_tests)'; \
   export top_srcdir top_builddir CC TN_SANITIZERS device_tests;
 

@@ -13,7 +13,7 @@
 typedef void hook_function(void);
 
 static _Atomic(hook_function *) hooks[TN_SHUTDOWN_STEP_COUNT];
-static atomic_bool is_down;
+static atomic_bool is_down, is_abandoned;
 
 void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void))
 {
@@ -32,8 +32,11 @@ tn_status tn_refuse_shut_down(void)
   return tn_error(TN_SHUT_DOWN, "the library has shut down");
 }
 
+void tn_shutdown_abandon(void) { atomic_store(&is_abandoned, true); }
+
 static void run(tn_shutdown_step step)
 {
+  if (atomic_load(&is_abandoned)) return;
   hook_function *hook = atomic_load(&hooks[step]);
   if (hook) hook();
 }

@@ -30,6 +30,10 @@ void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void));
  * handlers take away what our shutdown needs. */
 void tn_shutdown_arm(void);
 
+/* From a hook: no later step runs. For an end while work or threads of the
+ * program are still at what would be given back. */
+void tn_shutdown_abandon(void);
+
 /* True as soon as the shutdown began: releasing then does nothing. */
 bool tn_is_shut_down(void);
 

@@ -68,6 +68,9 @@ tn_status tn_refuse_absent(const tn_backend *backend, const char *entry);
 tn_status tn_plugin_error(tn_device_state *state, tn_status status,
                           const char *what, ...) TN_PRINTF(3, 4);
 
+/* Marks the device lost, for failures that come without a call. */
+void tn_device_lose(tn_device_state *state);
+
 /* The same for entries without a device: `cuda: counting devices: TEXT`. */
 tn_status tn_plugin_error_of_backend(const tn_backend *backend,
                                      tn_status status, const char *what, ...)

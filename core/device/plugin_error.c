@@ -25,6 +25,12 @@ static tn_status tell(const char *who, tn_status status, const char *what,
   return status;
 }
 
+void tn_device_lose(tn_device_state *state)
+{
+  atomic_store(&state->lost, true);
+  tn_slot_hide(tn_registry_at(state->device.backend));
+}
+
 tn_status tn_plugin_error(tn_device_state *state, tn_status status,
                           const char *what, ...)
 {
@@ -34,10 +40,7 @@ tn_status tn_plugin_error(tn_device_state *state, tn_status status,
   va_start(arguments, what);
   tell(device, status, what, arguments);
   va_end(arguments);
-  if (status == TN_DEVICE_LOST) {
-    atomic_store(&state->lost, true);
-    tn_slot_hide(tn_registry_at(state->device.backend));
-  }
+  if (status == TN_DEVICE_LOST) tn_device_lose(state);
   return status;
 }
 

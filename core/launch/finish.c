@@ -1,0 +1,20 @@
+#include "config.h"
+
+#include "core/launch/finish.h"
+
+#include <pthread.h>
+
+#include "core/base/shutdown.h"
+
+static void arm(void)
+{
+  pthread_atfork(tn_launcher_before_fork, tn_launcher_after_fork,
+                 tn_launcher_after_fork);
+  tn_shutdown_hook(TN_SHUTDOWN_LAUNCH, tn_launcher_unload_all);
+}
+
+void tn_launch_arm(void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, arm);
+}

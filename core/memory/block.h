@@ -1,0 +1,46 @@
+/* Blocks: pieces of segments, in use or free. */
+#ifndef TN_CORE_MEMORY_BLOCK_H
+#define TN_CORE_MEMORY_BLOCK_H
+
+#include "core/memory/uses.h"
+#include "tenon/memory.h"
+
+typedef enum tn_block_state {
+  TN_BLOCK_FREE,   /* in its cache's free list */
+  TN_BLOCK_LIVE,   /* held by the program */
+  TN_BLOCK_PENDING /* given back, but in use by recorded streams */
+} tn_block_state;
+
+struct tn_block {
+  tn_refcount refs; /* while live */
+  uint8_t state;    /* tn_block_state; under the allocator's lock */
+  bool is_small;    /* of its segment */
+  tn_address address;
+  uint64_t size;      /* a multiple of 512 */
+  uint64_t requested; /* what the program asked for */
+  struct tn_allocator *allocator;
+  struct tn_segment *segment;     /* NULL: a block of 0 bytes */
+  struct tn_block *before, *after; /* neighbours in the segment */
+  struct tn_block *free_before, *free_next; /* in a free list, a queue of
+                                             * pending blocks, or the store of
+                                             * unused structs */
+  tn_uses uses;
+};
+
+/* Memory from the plugin. */
+typedef struct tn_segment {
+  tn_address address;
+  uint64_t size;
+  bool is_small;
+  bool is_uncached; /* one block, given back as it is freed */
+  struct tn_stream_cache *cache; /* whose blocks these are */
+  tn_block *first;
+  struct tn_segment *before, *next; /* of the allocator */
+  tn_stream *stream; /* referenced while it is given back, else NULL */
+} tn_segment;
+
+/* A block for a stream, which is current or not; as tn_block_new. The caller
+ * is inside tn_enter. */
+tn_block *tn_block_for_stream(tn_stream *stream, size_t bytes);
+
+#endif

@@ -1,0 +1,232 @@
+/* The public calls on memory by address, statistics, recorded streams. */
+#include "config.h"
+
+#include <inttypes.h>
+
+#include "core/base/error.h"
+#include "core/memory/address_table.h"
+#include "core/memory/allocator.h"
+#include "core/memory/pinned.h"
+
+static tn_allocator *acquire(tn_device device)
+{
+  tn_device_state *state;
+  if (tn_device_acquire(device, &state) != TN_OK) return NULL;
+  return tn_allocator_of(state);
+}
+
+void *tn_malloc(tn_device device, size_t bytes)
+{
+  tn_block *block = tn_block_new(device, bytes);
+  if (!block) return NULL;
+  if (bytes == 0 || tn_address_table_add(block) != TN_OK) {
+    tn_block_release(block);
+    return NULL;
+  }
+  return tn_block_address(block);
+}
+
+static tn_status refuse_address(const void *address)
+{
+  return tn_error(TN_INVALID_ARGUMENT, "address 0x%" PRIxPTR " is not of "
+                  "memory from tn_malloc or tn_malloc_pinned",
+                  (uintptr_t)address);
+}
+
+void tn_free(void *address)
+{
+  if (!address || tn_is_shut_down()) return;
+  tn_block *block = tn_address_table_take((tn_address)(uintptr_t)address);
+  if (block) tn_block_release(block);
+  else if (!tn_pinned_free(address)) refuse_address(address);
+}
+
+/* Locked. The live block around an address. */
+static tn_block *find_in(tn_allocator *allocator, tn_address address)
+{
+  for (tn_segment *s = allocator->segments; s; s = s->next) {
+    if (address < s->address || address - s->address >= s->size) continue;
+    tn_block *block = s->first;
+    while (block && address - block->address >= block->size)
+      block = block->after;
+    return block && block->state == TN_BLOCK_LIVE ? block : NULL;
+  }
+  return NULL;
+}
+
+/* An address inside a block is looked for among all: views begin there. */
+static tn_block *find_around(tn_address address)
+{
+  for (tn_allocator *a = tn_allocator_first(); a; a = a->next) {
+    pthread_mutex_lock(&a->lock);
+    tn_block *block = find_in(a, address);
+    pthread_mutex_unlock(&a->lock);
+    if (block) return block;
+  }
+  return NULL;
+}
+
+static tn_status add_use(tn_block *block, tn_stream *stream,
+                         tn_moment *moment)
+{
+  tn_allocator *allocator = block->allocator;
+  pthread_mutex_lock(&allocator->lock);
+  tn_status status = tn_pending_prepare(allocator, stream);
+  if (status == TN_OK) status = tn_uses_add(&block->uses, stream, moment);
+  else tn_moment_release(moment);
+  pthread_mutex_unlock(&allocator->lock);
+  return status;
+}
+
+static bool is_of_stream(tn_block *block, const tn_stream *stream)
+{
+  return !block->segment ||
+         atomic_load(&stream->cache) == block->segment->cache;
+}
+
+static tn_status record(tn_block *block, tn_stream *stream)
+{
+  if (is_of_stream(block, stream)) return TN_OK;
+  tn_moment *moment;
+  tn_status status = tn_stream_moment(stream, 0, &moment);
+  return status == TN_OK && moment ? add_use(block, stream, moment) : status;
+}
+
+tn_status tn_block_record_stream(tn_block *block, tn_stream *stream)
+{
+  if (!block || !stream)
+    return tn_error(TN_INVALID_ARGUMENT, "%s is NULL",
+                    block ? "stream" : "block");
+  tn_status status = tn_enter(stream->state);
+  if (status != TN_OK) return status;
+  status = record(block, stream);
+  tn_leave();
+  return status;
+}
+
+tn_status tn_memory_record_stream(void *address, tn_stream *stream)
+{
+  if (!stream) return tn_error(TN_INVALID_ARGUMENT, "stream is NULL");
+  tn_address number = (tn_address)(uintptr_t)address;
+  if (tn_pinned_has(address, 1)) {
+    tn_status status = tn_enter(stream->state);
+    if (status != TN_OK) return status;
+    status = tn_pinned_use(address, stream);
+    tn_leave();
+    return status;
+  }
+  tn_block *block = tn_address_table_find(number);
+  if (!block) block = find_around(number);
+  return block ? tn_block_record_stream(block, stream)
+               : refuse_address(address);
+}
+
+static size_t current(tn_device device, tn_statistic which)
+{
+  tn_allocator *allocator = acquire(device);
+  if (!allocator) return 0;
+  pthread_mutex_lock(&allocator->lock);
+  uint64_t value = tn_statistics_current(&allocator->statistics, which);
+  pthread_mutex_unlock(&allocator->lock);
+  return (size_t)value;
+}
+
+static size_t peak(tn_device device, tn_statistic which)
+{
+  tn_allocator *allocator = acquire(device);
+  if (!allocator) return 0;
+  pthread_mutex_lock(&allocator->lock);
+  uint64_t value = allocator->statistics.counters[which].peak_of_all;
+  pthread_mutex_unlock(&allocator->lock);
+  return (size_t)value;
+}
+
+size_t tn_memory_allocated(tn_device device)
+{
+  return current(device, TN_STATISTIC_allocated);
+}
+
+size_t tn_max_memory_allocated(tn_device device)
+{
+  return peak(device, TN_STATISTIC_allocated);
+}
+
+size_t tn_memory_reserved(tn_device device)
+{
+  return current(device, TN_STATISTIC_reserved);
+}
+
+size_t tn_max_memory_reserved(tn_device device)
+{
+  return peak(device, TN_STATISTIC_reserved);
+}
+
+tn_status tn_reset_peak_memory_stats(tn_device device)
+{
+  tn_allocator *allocator = acquire(device);
+  if (!allocator) return tn_last_status();
+  pthread_mutex_lock(&allocator->lock);
+  tn_statistics_reset_peaks(&allocator->statistics);
+  pthread_mutex_unlock(&allocator->lock);
+  return TN_OK;
+}
+
+tn_status tn_memory_get_stats(tn_device device, tn_memory_stats *out)
+{
+  if (!out) return tn_error(TN_INVALID_ARGUMENT, "out is NULL");
+  tn_allocator *allocator = acquire(device);
+  if (!allocator) return tn_last_status();
+  pthread_mutex_lock(&allocator->lock);
+  tn_statistics_read(&allocator->statistics, out);
+  pthread_mutex_unlock(&allocator->lock);
+  return TN_OK;
+}
+
+tn_status tn_empty_cache(tn_device device)
+{
+  tn_allocator *allocator = acquire(device);
+  if (!allocator) return tn_last_status();
+  tn_status status = tn_enter(allocator->state);
+  if (status != TN_OK) return status;
+  pthread_mutex_lock(&allocator->lock);
+  tn_pending_poll(allocator);
+  pthread_mutex_unlock(&allocator->lock);
+  tn_allocator_trim(allocator);
+  tn_leave();
+  return TN_OK;
+}
+
+static tn_status info_of(tn_allocator *allocator, uint64_t *unused,
+                         uint64_t *total)
+{
+  tn_device_state *state = allocator->state;
+  if (state->backend->alloc.mem_info) {
+    tn_status status = state->backend->alloc.mem_info(state->handle, unused,
+                                                      total);
+    if (status != TN_OK) tn_plugin_error(state, status, "memory figures");
+    return status;
+  }
+  pthread_mutex_lock(&allocator->lock);
+  uint64_t reserved = tn_statistics_current(&allocator->statistics,
+                                            TN_STATISTIC_reserved);
+  pthread_mutex_unlock(&allocator->lock);
+  *total = state->info.memory_total;
+  *unused = *total > reserved ? *total - reserved : 0;
+  return TN_OK;
+}
+
+tn_status tn_mem_get_info(tn_device device, size_t *free_bytes,
+                          size_t *total_bytes)
+{
+  tn_allocator *allocator = acquire(device);
+  if (!allocator) return tn_last_status();
+  tn_status status = tn_enter(allocator->state);
+  if (status != TN_OK) return status;
+  uint64_t unused = 0, total = 0;
+  status = info_of(allocator, &unused, &total);
+  tn_leave();
+  if (status != TN_OK) return status;
+  if (free_bytes) *free_bytes = (size_t)unused;
+  if (total_bytes) *total_bytes = (size_t)total;
+  return TN_OK;
+}

@@ -1,0 +1,36 @@
+/* Pinned host memory, cached. */
+#ifndef TN_CORE_MEMORY_PINNED_H
+#define TN_CORE_MEMORY_PINNED_H
+
+#include "core/exec/stream.h"
+#include "tenon/memory.h"
+
+/* Sizes up to this are rounded up to a power of two, larger ones to a
+ * multiple of 2 MiB. */
+#define TN_PINNED_POWERS ((uint64_t)1 << 20)
+
+/* Whether all bytes lie in one piece of memory from tn_malloc_pinned. */
+bool tn_pinned_has(const void *address, uint64_t bytes);
+
+/* What was just queued on `stream` uses this pinned memory: it is not handed
+ * out again before that is past. Memory that is not pinned: does nothing. */
+tn_status tn_pinned_use(const void *address, tn_stream *stream);
+
+/* Memory of at least `bytes` bytes for staging: as tn_malloc_pinned for the
+ * given device's backend. */
+void *tn_pinned_alloc(tn_device_state *state, uint64_t bytes);
+
+/* False if it is not the address of live pinned memory. */
+bool tn_pinned_free(void *address);
+
+/* Gives what is cached and not in use back; false if there was nothing. */
+bool tn_pinned_trim(void);
+
+/* For the end: gives all back. */
+void tn_pinned_destroy(void);
+
+/* Around fork. */
+void tn_pinned_lock(void);
+void tn_pinned_unlock(void);
+
+#endif
