@@ -24,6 +24,7 @@ libtenon_la_SOURCES = \
   %D%/device/default_device.c \
   %D%/device/device_facts.c \
   %D%/device/device_open.c \
+  %D%/device/device_reset.c \
   %D%/device/device_state.h \
   %D%/device/device_string.c \
   %D%/device/host.c \

@@ -126,6 +126,21 @@ static void check_lost(void)
   tap_ok(tn_can_access_peer(fake(1), fake(2)), "others are not");
 }
 
+static void check_reset(void)
+{
+  tn_device_info info;
+  tn_device_get_info(fake(0), &info);
+  uint64_t before = info.generation;
+  tap_is_int(tn_device_reset(fake(1)), TN_INVALID_ARGUMENT,
+             "a device that is not lost is not reset");
+  tap_is_int(tn_device_reset(fake(0)), TN_OK, "a lost one is");
+  tap_ok(tn_can_access_peer(fake(0), fake(1)), "and can be used again");
+  tn_device_get_info(fake(0), &info);
+  tap_ok(info.generation != before, "its generation changed");
+  tap_is_int(tn_disable_peer_access(fake(0), fake(1)), TN_INVALID_ARGUMENT,
+             "its peers are forgotten");
+}
+
 int main(void)
 {
   const char *folder = plugin_folder_make();
@@ -139,6 +154,8 @@ int main(void)
   check_unavailable();
   check_peers();
   check_absent();
+  tn_enable_peer_access(fake(0), fake(1));
   check_lost();
+  check_reset();
   return tap_done();
 }

@@ -128,6 +128,13 @@ static void check_good(void)
   }
 }
 
+static void check_reentry(void)
+{
+  plugin_folder_add(folder, PLUGIN_GUEST, "guest");
+  refuse("guest", TN_DEVICE_UNAVAILABLE, "it was told: backend \"guest\" is "
+         "being loaded or opened by this thread");
+}
+
 /* A folder in which `name` must not be loaded, for a reason of the file
  * system. */
 static const char *make_suspect(const char *name)
@@ -235,6 +242,7 @@ int main(void)
   check_bad();
   check_files();
   check_good();
+  check_reentry();
   check_trust();
   check_identity();
   check_entries();

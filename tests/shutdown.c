@@ -70,6 +70,8 @@ static int answers_shut_down(void)
          !tn_device_push((tn_device){ 1, 1 }).active &&
          !tn_can_access_peer((tn_device){ 1, 0 }, (tn_device){ 1, 1 }) &&
          tn_set_default_device((tn_device){ 1, 0 }) == TN_SHUT_DOWN &&
+         tn_device_reset((tn_device){ 1, 0 }) == TN_SHUT_DOWN &&
+         tn_default_device().backend == -1 && !tn_backend_list(NULL, 0) &&
          strcmp(tn_error_message(), "the library has shut down") == 0;
 }
 

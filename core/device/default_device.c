@@ -32,6 +32,10 @@ static tn_device read_initial(void)
 tn_device tn_default_device(void)
 {
   tn_device device = atomic_load_explicit(&chosen, memory_order_relaxed);
+  if (tn_is_shut_down()) {
+    tn_refuse_shut_down();
+    return invalid;
+  }
   if (device.backend) return device;
   device = read_initial();
   /* Not over what another thread set meanwhile. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/shutdown.h"
 #include "core/device/automatic_device.h"
 #include "core/device/current_device.h"
 #include "core/device/host.h"
@@ -43,6 +44,10 @@ bool tn_is_available(const char *backend)
 
 int tn_backend_list(const char **names, int capacity)
 {
+  if (tn_is_shut_down()) {
+    tn_refuse_shut_down();
+    return 0;
+  }
   tn_registry_locate_all();
   int count = atomic_load_explicit(&tn_registry.filled, memory_order_acquire);
   for (int i = 0; names && i < count && i < capacity; i++)
@@ -110,8 +115,7 @@ static void write_backend(const tn_backend *backend, tn_device_info *out)
 
 static uint64_t generation_of(tn_backend_slot *slot, int index)
 {
-  tn_device_state *state =
-      atomic_load_explicit(&slot->ready[index], memory_order_acquire);
+  const tn_device_state *state = tn_slot_opened(slot, index);
   return state ? atomic_load(&state->generation) : 0;
 }
 

@@ -91,14 +91,6 @@ discard:
   return status;
 }
 
-static tn_device_state *find_opened(tn_backend_slot *slot, int index)
-{
-  tn_device_state *state =
-      atomic_load_explicit(&slot->opened, memory_order_acquire);
-  while (state && state->device.index != index) state = state->next;
-  return state;
-}
-
 static tn_status open_locked(tn_backend_slot *slot, int index,
                              tn_device_state **out)
 {
@@ -107,12 +99,13 @@ static tn_status open_locked(tn_backend_slot *slot, int index,
   if (status != TN_OK) return status;
   if (index >= slot->visibility.count)
     return tn_slot_refuse_ordinal(slot, index, &slot->visibility);
-  if (!find_opened(slot, index)) status = open_new(slot, index);
+  if (!tn_slot_opened(slot, index)) status = open_new(slot, index);
   if (status != TN_OK) return status;
-  tn_device_state *state = find_opened(slot, index);
+  tn_device_state *state = tn_slot_opened(slot, index);
   if (atomic_load(&state->lost))
     return tn_error(TN_DEVICE_LOST, "device \"%s:%d\" is lost: an earlier "
-                    "call reported it", slot->backend.name, index);
+                    "call reported it (tn_device_reset)", slot->backend.name,
+                    index);
   atomic_store_explicit(&slot->ready[index], state, memory_order_release);
   *out = state;
   return TN_OK;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/shutdown.h"
 #include "tenon/backend.h"
 #include "tenon/device.h"
 
@@ -57,6 +58,15 @@ tn_status tn_device_acquire(tn_device device, tn_device_state **out);
 
 /* Calls `visit` for every device opened so far. */
 void tn_device_visit(void (*visit)(tn_device_state *, void *), void *argument);
+
+/* What a layer does before a lost device is reset: it takes out of the state
+ * what it put there, and makes every object of the device that the program
+ * still holds refuse its work (their handles are dead). A device of which a
+ * layer without such a hook holds anything is not reset. `layer` is one of
+ * the steps from TN_SHUTDOWN_GRAPH to TN_SHUTDOWN_EXEC, in whose order the
+ * hooks are called. */
+void tn_device_reset_hook(tn_shutdown_step layer,
+                          void (*hook)(tn_device_state *state));
 
 /* TN_UNSUPPORTED: `backend "remote" has no stream.wrap`. */
 tn_status tn_refuse_absent(const tn_backend *backend, const char *entry);

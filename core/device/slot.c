@@ -29,6 +29,14 @@ void tn_slot_hide(tn_backend_slot *slot)
     atomic_store_explicit(&slot->ready[i], NULL, memory_order_relaxed);
 }
 
+tn_device_state *tn_slot_opened(tn_backend_slot *slot, int index)
+{
+  tn_device_state *state =
+      atomic_load_explicit(&slot->opened, memory_order_acquire);
+  while (state && state->device.index != index) state = state->next;
+  return state;
+}
+
 tn_status tn_slot_lock(tn_backend_slot *slot)
 {
   if (pthread_mutex_lock(&slot->lock) != EDEADLK) return TN_OK;

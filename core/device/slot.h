@@ -58,6 +58,9 @@ tn_status tn_slot_visibility(tn_backend_slot *slot, tn_visibility *out);
 tn_status tn_slot_refuse_ordinal(const tn_backend_slot *slot, int ordinal,
                                  const tn_visibility *visibility);
 
+/* The open device of an ordinal, NULL if it is not open. */
+tn_device_state *tn_slot_opened(tn_backend_slot *slot, int index);
+
 /* A new, open lock: at the beginning, and in a forked child. */
 void tn_slot_make_lock(tn_backend_slot *slot);
 

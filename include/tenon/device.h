@@ -107,6 +107,11 @@ TN_API tn_device tn_default_device(void);
  * first failure among it. Does not change the current device. */
 TN_API tn_status tn_synchronize(tn_device device);
 
+/* Brings a lost device back (TN_DEVICE_LOST is what all calls for it answer
+ * until then). Its memory, streams, events, modules and kernels stay lost.
+ * TN_INVALID_ARGUMENT: it is not lost. TN_UNSUPPORTED: the backend cannot. */
+TN_API tn_status tn_device_reset(tn_device device);
+
 /* Peer access: kernels of `from` using memory of `to`, two devices of one
  * backend. Enabling twice is enabling once; disabling what is not enabled is
  * TN_INVALID_ARGUMENT. A device reaches itself, without being enabled. */

@@ -8,6 +8,7 @@
  *   TENON_FAKE_RANK=NAME:5    its rank for "auto", if it is called NAME (1)
  *   TENON_FAKE_COUNT=text     counting fails with this text
  *   TENON_FAKE_LOST=1         asking for peers fails with TN_DEVICE_LOST
+ *   TENON_FAKE_SAYS=text      logs the text, at level debug, in its entry
  *   TENON_FAKE_LOG=file       appends a line for each call that matters
  */
 #include "config.h"
@@ -265,5 +266,6 @@ const tn_backend_api *tn_backend_entry(const tn_host_api *services,
   find_name();
   read_rank();
   record("entry", -1);
+  if (setting("SAYS")) host->log(TN_LOG_DEBUG, "%s", setting("SAYS"));
   return &api;
 }
