@@ -1,0 +1,7 @@
+/* The list of all families' trials. */
+#include "tests/kernels/cases.h"
+
+const kernel_case *const all_cases[] = {
+  elementwise_cases, elementwise_f64_cases, reduce_cases, matmul_cases,
+  random_cases,      bytes_cases,           NULL,
+};

@@ -1,0 +1,17 @@
+/* The trials of each family, ended by a case without a name. */
+#ifndef TN_TESTS_KERNELS_CASES_H
+#define TN_TESTS_KERNELS_CASES_H
+
+#include "tests/kernels/trial.h"
+
+extern const kernel_case elementwise_cases[];
+extern const kernel_case elementwise_f64_cases[];
+extern const kernel_case reduce_cases[];
+extern const kernel_case matmul_cases[];
+extern const kernel_case random_cases[];
+extern const kernel_case bytes_cases[];
+
+/* All of them, ended by NULL. */
+extern const kernel_case *const all_cases[];
+
+#endif

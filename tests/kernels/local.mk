@@ -1,0 +1,31 @@
+# The built-in kernels against the reference.
+noinst_HEADERS += %D%/cases.h %D%/images.h %D%/survey.h %D%/trial.h \
+  tests/numbers_reference.h
+EXTRA_DIST += tests/numbers_golden.txt
+
+# A library, so that the convenience libraries are linked as a whole.
+check_LTLIBRARIES += %D%/libimages.la
+%C%_libimages_la_SOURCES = %D%/images.c
+%C%_libimages_la_LIBADD = $(kernel_libraries) -lm
+%C%_libimages_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -avoid-version
+%C%_libimages_la_CPPFLAGS = $(AM_CPPFLAGS)
+if CPU_LEVELS
+%C%_libimages_la_CPPFLAGS += -DTN_CPU_LEVELS
+endif
+
+# Trials and reference, compiled as exactly as the kernels.
+check_LTLIBRARIES += %D%/libtrials.la
+%C%_libtrials_la_SOURCES = tests/numbers_reference.c tests/tap.c \
+  %D%/bytes_cases.c %D%/cases.c %D%/elementwise_cases.c \
+  %D%/matmul_cases.c %D%/random_cases.c %D%/reduce_cases.c %D%/survey.c \
+  %D%/trial.c
+%C%_libtrials_la_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off
+
+check_PROGRAMS += %D%/on_cpu
+%C%_on_cpu_SOURCES = %D%/on_cpu.c
+%C%_on_cpu_LDADD = %D%/libtrials.la %D%/libimages.la -lm
+
+# Records what the kernels give now.
+golden: %D%/on_cpu$(EXEEXT)
+	%D%/on_cpu --print > $(top_srcdir)/tests/numbers_golden.txt
+.PHONY: golden
