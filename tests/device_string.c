@@ -4,8 +4,11 @@
 #include "tests/plugin_folder.h"
 #include "tests/tap.h"
 
+#include <regex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tenon/device.h"
 
@@ -140,6 +143,39 @@ static void check_errors_kept(void)
          "a call that succeeds leaves the last error alone");
 }
 
+/* Random texts, judged by a regular expression that knows the grammar. */
+static void check_random(void)
+{
+  static const char letters[] = "cpuda:::0012359_AZz -+x\t";
+  enum { TEXTS = 50000, LENGTH_MAX = 9 };
+  regex_t grammar;
+  unsigned seed = (unsigned)time(NULL);
+  int wrong = 0, accepted = 0;
+  tap_note("seed %u", seed);
+  srand(seed);
+  regcomp(&grammar, "^[A-Za-z_]+(:(0|[1-9][0-9]*))?$",
+          REG_EXTENDED | REG_NOSUB);
+  for (int i = 0; i < TEXTS; i++) {
+    char text[LENGTH_MAX + 1] = "";
+    int length = rand() % LENGTH_MAX;
+    /* Half of them begin as devices do. */
+    if (rand() % 2) strcpy(text, rand() % 2 ? "cpu" : "_");
+    for (int at = (int)strlen(text); at < length; at++)
+      text[at] = letters[rand() % (int)(sizeof letters - 1)];
+    tn_device device;
+    bool is_format =
+        tn_device_parse(text, &device) != TN_INVALID_DEVICE_STRING;
+    bool is_right = is_format == !regexec(&grammar, text, 0, NULL, 0);
+    if (!is_right) tap_note("\"%s\"", text);
+    wrong += !is_right;
+    accepted += is_format;
+  }
+  regfree(&grammar);
+  tap_is_int(wrong, 0, "D1 %d random texts follow the grammar", TEXTS);
+  tap_ok(accepted > 100 && accepted < TEXTS - 100, "D1 or do not: %d do",
+         accepted);
+}
+
 int main(void)
 {
   const char *folder = plugin_folder_make();
@@ -159,5 +195,6 @@ int main(void)
   check_range();
   check_values();
   check_errors_kept();
+  check_random();
   return tap_done();
 }

@@ -118,6 +118,11 @@ static void check_good(void)
   tap_is_int(tn_device_count("too_many"), 0, "too many devices are none");
   tap_has(tn_error_message(), "counts 513 devices: 0 to 512 are possible",
           "with the reason");
+  plugin_folder_add(folder, PLUGIN_BAD, "odd_alignment");
+  tn_device odd = tn_device_of("odd_alignment:0");
+  tap_ok(!tn_can_access_peer(odd, odd), "odd alignments cannot be used");
+  tap_has(tn_error_message(), "aligns memory to 384: a power of two",
+          "with the reason");
   plugin_folder_add(folder, PLUGIN_BAD, "open_fails");
   tn_device failing = tn_device_of("open_fails:0");
   for (int i = 0; i < 2; i++) {

@@ -24,6 +24,16 @@ static tn_status freeze_visibility(tn_backend_slot *slot)
   return status;
 }
 
+/* The layers above divide by it. */
+static tn_status check_alignment(const tn_device_state *state)
+{
+  uint32_t alignment = state->info.alignment;
+  if (alignment >= 256 && (alignment & (alignment - 1)) == 0) return TN_OK;
+  return tn_error(TN_BAD_PLUGIN, "%s:%d: its plugin aligns memory to %u: a "
+                  "power of two, at least 256, is needed",
+                  state->backend->name, state->device.index, alignment);
+}
+
 static tn_status read_info(tn_device_state *state)
 {
   const tn_backend *backend = state->backend;
@@ -34,9 +44,10 @@ static tn_status read_info(tn_device_state *state)
                                           state->physical, &state->info);
   if (status != TN_OK)
     return tn_plugin_error(state, status, "asking for the device");
-  if (!state->info.unavailable[0]) return TN_OK;
-  return tn_error(TN_DEVICE_UNAVAILABLE, "%s:%d: %.255s", backend->name,
-                  state->device.index, state->info.unavailable);
+  if (state->info.unavailable[0])
+    return tn_error(TN_DEVICE_UNAVAILABLE, "%s:%d: %.255s", backend->name,
+                    state->device.index, state->info.unavailable);
+  return check_alignment(state);
 }
 
 static tn_status call_open(tn_device_state *state)

@@ -2,14 +2,12 @@
 
 #include "core/device/peer.h"
 
-#include <pthread.h>
-
 #include "core/base/error.h"
 #include "core/device/host.h"
+#include "core/device/registry.h"
 
-/* Enabling is rare; reading is done for each launch that mixes devices, and
- * takes no lock. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Enabling is rare, and takes the lock of the backend; reading is done for
+ * each launch that mixes devices, and takes none. */
 
 static uint64_t bit_of(const tn_device_state *to)
 {
@@ -117,6 +115,18 @@ static tn_status disable_locked(tn_device_state *from, tn_device_state *to)
   return TN_OK;
 }
 
+static tn_status locked(tn_status (*change)(tn_device_state *from,
+                                            tn_device_state *to),
+                        tn_device_state *from, tn_device_state *to)
+{
+  tn_backend_slot *slot = tn_registry_at(from->device.backend);
+  tn_status status = tn_slot_lock(slot);
+  if (status != TN_OK) return status;
+  status = change(from, to);
+  tn_slot_unlock(slot);
+  return status;
+}
+
 tn_status tn_enable_peer_access(tn_device from, tn_device to)
 {
   tn_device_state *first, *second;
@@ -128,10 +138,7 @@ tn_status tn_enable_peer_access(tn_device from, tn_device to)
   if (!possible)
     return refuse(TN_UNSUPPORTED, first, second,
                   "the backend says it is not possible");
-  pthread_mutex_lock(&lock);
-  status = enable_locked(first, second);
-  pthread_mutex_unlock(&lock);
-  return status;
+  return locked(enable_locked, first, second);
 }
 
 tn_status tn_disable_peer_access(tn_device from, tn_device to)
@@ -140,8 +147,5 @@ tn_status tn_disable_peer_access(tn_device from, tn_device to)
   tn_status status = acquire_both(from, to, &first, &second);
   if (status == TN_OK) status = check_pair(first, second);
   if (status != TN_OK) return status;
-  pthread_mutex_lock(&lock);
-  status = disable_locked(first, second);
-  pthread_mutex_unlock(&lock);
-  return status;
+  return locked(disable_locked, first, second);
 }

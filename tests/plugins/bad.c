@@ -27,7 +27,7 @@ static tn_status count(void *self, int *result)
 static tn_status info(void *self, int ordinal, tn_backend_device_info *facts)
 {
   (void)self, (void)ordinal;
-  facts->alignment = 256;
+  facts->alignment = is_called("odd_alignment") ? 384 : 256;
   return TN_OK;
 }
 
