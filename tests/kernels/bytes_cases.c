@@ -13,7 +13,8 @@ static const int64_t bins[] = { 1, 3, 256, 65536, -1 };
 static void histogram(kernel_trial *t)
 {
   int64_t n = t->size, groups = 1 + trial_below(t, 20);
-  trial_array *x = trial_bytes(t, n), *y = trial_zeros(t, 256, sizeof(uint32_t));
+  trial_array *x = trial_bytes(t, n);
+  trial_array *y = trial_zeros(t, 256, sizeof(uint32_t));
   uint32_t want[256] = { 0 };
   for (int64_t i = 0; i < n; i++) want[((uint8_t *)x->host)[i]]++;
   trial_launch_groups(t, "histogram_u8", groups,

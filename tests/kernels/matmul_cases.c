@@ -125,7 +125,8 @@ static void matvec(kernel_trial *t)
 static void vecmat(kernel_trial *t)
 {
   int64_t k = t->size, batches = 1 + trial_below(t, 2);
-  int64_t n = 1 + trial_below(t, 100), blocks = k <= BLOCK ? 1 : parts(k, BLOCK);
+  int64_t n = 1 + trial_below(t, 100);
+  int64_t blocks = k <= BLOCK ? 1 : parts(k, BLOCK);
   int64_t along = n + trial_below(t, 3), stride = k * along;
   matrix x = random_matrix(t, batches, 1, k);
   trial_array *b = trial_floats(t, batches * stride);

@@ -71,7 +71,7 @@ float trial_float(kernel_trial *trial)
 {
   static const float special[] = { INFINITY,       -INFINITY, NAN, 0.0f,
                                    -0.0f,          1.0f,      -1.0f,
-                                   3.40282347e+38f, 1e-45f,   -1.17549435e-38f };
+                                   3.4028235e+38f, 1e-45f,    -1.1754944e-38f };
   uint64_t r = trial_random(trial);
   float plain = ldexpf((float)(int32_t)(r >> 32), -29);
   if (trial->flavour == TRIAL_PLAIN) return plain;
@@ -124,7 +124,8 @@ void trial_upload(kernel_trial *trial, trial_array *array)
 trial_array *trial_floats(kernel_trial *trial, int64_t n)
 {
   trial_array *array = new_array(trial, n, sizeof(float));
-  for (int64_t i = 0; i < n; i++) ((float *)array->host)[i] = trial_float(trial);
+  for (int64_t i = 0; i < n; i++)
+    ((float *)array->host)[i] = trial_float(trial);
   trial_upload(trial, array);
   return array;
 }
