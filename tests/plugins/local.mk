@@ -33,6 +33,9 @@ test_backend_path += $(abs_top_builddir)/%D%/remote/$(LT_OBJDIR)
 
 check_PROGRAMS += tests/remote
 tests_remote_SOURCES = tests/remote.c tests/tap.c
+check_PROGRAMS += tests/queued_failure
+tests_queued_failure_SOURCES = tests/queued_failure.c tests/tap.c
+tests_queued_failure_LDADD = $(tests_ldadd)
 
 # Plugins that go wrong, out of the search path of other tests.
 check_LTLIBRARIES += %D%/crash/tenon-crash.la %D%/crash/tenon-hang.la \
