@@ -13,6 +13,8 @@ libtenon_la_SOURCES = \
   %D%/base/shutdown.h \
   %D%/base/status.c \
   %D%/base/thread.h \
+  %D%/base/thread_text.c \
+  %D%/base/thread_text.h \
   %D%/base/version.c \
   %D%/device/automatic_device.c \
   %D%/device/automatic_device.h \

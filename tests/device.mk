@@ -39,6 +39,10 @@ check_PROGRAMS += %D%/visibility
 %C%_visibility_SOURCES = %D%/visibility.c $(plugin_test)
 %C%_visibility_LDADD = $(tests_ldadd)
 
+check_PROGRAMS += %D%/error_text
+%C%_error_text_SOURCES = %D%/error_text.c %D%/tap.c
+%C%_error_text_LDADD = $(tests_ldadd)
+
 # Run as another user's program, which finds the library by its run path.
 check_PROGRAMS += %D%/privilege
 %C%_privilege_SOURCES = %D%/privilege.c $(plugin_test)

@@ -6,6 +6,7 @@
 #include "tests/tap.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,25 @@ static void *count_in_thread(void *argument)
   return (void *)(intptr_t)count(argument);
 }
 
+/* The size of the moved library's thread-local variables. */
+static int find_size(struct dl_phdr_info *info, size_t size, void *argument)
+{
+  (void)size;
+  if (!strstr(info->dlpi_name, "tenon-core.so")) return 0;
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_TLS)
+      *(size_t *)argument = info->dlpi_phdr[i].p_memsz;
+  return 1;
+}
+
+static void check_size(void)
+{
+  size_t size = 0;
+  dl_iterate_phdr(find_size, &size);
+  tap_ok(size > 0 && size <= 320, "its %zu thread-local bytes leave room for "
+         "other libraries", size);
+}
+
 static void make_folder(const char *root, const char *name, char *path)
 {
   snprintf(path, PATH_MAX, "%s/%s", root, name);
@@ -69,6 +89,7 @@ int main(void)
   library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   tap_ok(library != NULL, "the library opens where it is");
   if (!library) tap_note("%s", dlerror());
+  check_size();
   if (chdir("/") != 0) tap_note("cannot go to /");
   pthread_t thread;
   void *result = NULL;

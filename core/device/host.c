@@ -4,46 +4,44 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/fork.h"
 #include "core/base/log.h"
+#include "core/base/thread.h"
+#include "core/base/thread_text.h"
 
 /* Apart from the thread's last error, since the core may go on after a
- * failure of a plugin, and then its call has not failed. */
-static _Thread_local struct {
-  tn_status status;
-  char text[TN_BACKEND_TEXT_SIZE];
-} last;
+ * failure of a plugin, and then its call has not failed. The text is in
+ * tn_thread_text. */
+static TN_HOT_THREAD_LOCAL tn_status last;
 
 static tn_status host_error(tn_status status, const char *format, ...)
 {
-  char text[sizeof last.text];
+  tn_thread_text *texts = tn_thread_text_take();
+  last = status;
+  if (!texts) return status;
+  char text[sizeof texts->plugin];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  size_t i = 0;
-  for (; text[i]; i++) last.text[i] = text[i] == '\n' ? ' ' : text[i];
-  last.text[i] = 0;
-  last.status = status;
+  memcpy(texts->plugin, text, strlen(text) + 1);
   return status;
 }
 
 const char *tn_host_error_text(tn_status status)
 {
-  if (last.status == status && last.text[0]) return last.text;
+  const tn_thread_text *texts = tn_thread_text_get();
+  if (texts && last == status && texts->plugin[0]) return texts->plugin;
   return tn_status_meaning(status);
 }
 
-tn_status tn_host_error_status(void) { return last.status; }
+tn_status tn_host_error_status(void) { return last; }
 
-void tn_host_error_clear(void)
-{
-  last.status = TN_OK;
-  last.text[0] = 0;
-}
+void tn_host_error_clear(void) { last = TN_OK; }
 
 static _Atomic(const tn_host_cache *) cache;
 
