@@ -25,6 +25,12 @@ check_PROGRAMS += %D%/on_cpu
 %C%_on_cpu_SOURCES = %D%/on_cpu.c
 %C%_on_cpu_LDADD = %D%/libtrials.la %D%/libimages.la -lm
 
+check_PROGRAMS += %D%/math
+%C%_math_SOURCES = %D%/math.c tests/tap.c
+%C%_math_LDADD = %D%/libimages.la -lm
+
+dist_check_SCRIPTS += %D%/texts.sh
+
 # Records what the kernels give now.
 golden: %D%/on_cpu$(EXEEXT)
 	%D%/on_cpu --print > $(top_srcdir)/tests/numbers_golden.txt
