@@ -11,24 +11,42 @@ kernel_sources = \
   %D%/reduce.c
 kernel_headers = %D%/elementwise_forms.h
 noinst_HEADERS += $(kernel_headers)
-EXTRA_DIST += %D%/README.md build-aux/flatten.awk build-aux/fit_kernel_math.py
+EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
+  build-aux/fit_kernel_math.py
 
+# Our flags come after the user's: those must not change what kernels compute,
+# nor what they need of the processor. automake's rules have it the other way.
 kernel_libraries = %D%/libbaseline.la
 noinst_LTLIBRARIES += %D%/libbaseline.la
-%C%_libbaseline_la_SOURCES = $(kernel_sources)
-%C%_libbaseline_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CPU_LEVEL=baseline
-%C%_libbaseline_la_CFLAGS = $(AM_CFLAGS) $(TN_KERNEL_CFLAGS)
-%C%_libbaseline_la_LIBADD = -lm
+%C%_libbaseline_la_SOURCES =
+%C%_libbaseline_la_LIBADD = $(kernel_sources:.c=.baseline.lo) -lm
+kernel_objects = $(kernel_sources:.c=.baseline.lo)
 if CPU_LEVELS
 kernel_libraries += %D%/libv3.la %D%/libv4.la
 noinst_LTLIBRARIES += %D%/libv3.la %D%/libv4.la
+%C%_libv3_la_SOURCES =
+%C%_libv3_la_LIBADD = $(kernel_sources:.c=.v3.lo)
+%C%_libv4_la_SOURCES =
+%C%_libv4_la_LIBADD = $(kernel_sources:.c=.v4.lo)
+kernel_objects += $(kernel_sources:.c=.v3.lo) $(kernel_sources:.c=.v4.lo)
 endif
-%C%_libv3_la_SOURCES = $(kernel_sources)
-%C%_libv3_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CPU_LEVEL=v3
-%C%_libv3_la_CFLAGS = $(AM_CFLAGS) $(TN_KERNEL_CFLAGS) $(TN_V3_CFLAGS)
-%C%_libv4_la_SOURCES = $(kernel_sources)
-%C%_libv4_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CPU_LEVEL=v4
-%C%_libv4_la_CFLAGS = $(AM_CFLAGS) $(TN_KERNEL_CFLAGS) $(TN_V4_CFLAGS)
+kernel_compile = $(AM_V_CC)$(MKDIR_P) $(@D) && family=`basename $< .c` && \
+  $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) \
+  --mode=compile $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) \
+  $(CFLAGS) $(TN_KERNEL_CFLAGS) -DTN_CPU_FAMILY=$$family -c -o $@ $<
+SUFFIXES += .baseline.lo .v3.lo .v4.lo
+.c.baseline.lo:
+	$(kernel_compile) -DTN_CPU_LEVEL=baseline
+.c.v3.lo:
+	$(kernel_compile) -DTN_CPU_LEVEL=v3 $(TN_V3_CFLAGS)
+.c.v4.lo:
+	$(kernel_compile) -DTN_CPU_LEVEL=v4 $(TN_V4_CFLAGS)
+$(kernel_objects): include/tenon/kernel_lang.h include/tenon/kernel_math.h \
+  $(kernel_headers)
+
+# What libtool makes beside them, which automake does not know of.
+mostlyclean-local:
+	rm -f %D%/*.lo %D%/*.o %D%/$(LT_OBJDIR)*.o
 
 kernel_texts = \
   %D%/bytes.kernel \

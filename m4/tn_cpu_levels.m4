@@ -15,7 +15,13 @@ int tn_probe;]])],
   [tn_cpu_levels="baseline v3 v4"; AC_MSG_RESULT([yes])],
   [AC_MSG_RESULT([no])])
 CFLAGS=$tn_save
-TN_KERNEL_CFLAGS="-ffp-contract=off -fno-math-errno -fno-trapping-math"
+# These come after the user's flags, of which -Ofast would change results.
+TN_KERNEL_CFLAGS="-fno-fast-math -fno-unsafe-math-optimizations"
+TN_KERNEL_CFLAGS="$TN_KERNEL_CFLAGS -fno-finite-math-only -fsigned-zeros"
+TN_KERNEL_CFLAGS="$TN_KERNEL_CFLAGS -fno-associative-math"
+TN_KERNEL_CFLAGS="$TN_KERNEL_CFLAGS -fno-reciprocal-math -fno-lto"
+TN_KERNEL_CFLAGS="$TN_KERNEL_CFLAGS -ffp-contract=off -fno-math-errno"
+TN_KERNEL_CFLAGS="$TN_KERNEL_CFLAGS -fno-trapping-math"
 # Wanted even where the user's CFLAGS say -O2, and better than gcc's -O3:
 # short rows run at twice the speed. clang knows none of them; it has -O3.
 tn_loops=

@@ -32,6 +32,7 @@ check_PROGRAMS += %D%/status
 clean-local:
 	rm -rf tests/cache tests/pocl-cache tests/folder-*
 
+include %D%/cpu/local.mk
 include %D%/device.mk
 include %D%/kernels/local.mk
 include %D%/plugins/local.mk

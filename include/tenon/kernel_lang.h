@@ -291,6 +291,7 @@ typedef struct tn_range {
 typedef struct tn_cpu_kernel {
   const char *name, *signature;
   void (*run)(tn_range range, const uint64_t *slots);
+  const char *family; /* TN_CPU_FAMILY (a word) when it was compiled, or "" */
 } tn_cpu_kernel;
 
 /* The kernels of one compilation: *begin, ..., end[-1]. */
@@ -315,6 +316,12 @@ typedef struct tn_cpu_image {
 #define TN_IMAGE_SECTION TN_JOIN(tn_kernels_, TN_CPU_LEVEL)
 #else
 #define TN_IMAGE_SECTION tn_kernels
+#endif
+
+#ifdef TN_CPU_FAMILY
+#define TN_FAMILY_ TN_TEXT(TN_CPU_FAMILY)
+#else
+#define TN_FAMILY_ ""
 #endif
 
 /* Declares the kernels registered in a section and defines, as a static
@@ -346,7 +353,7 @@ typedef struct tn_cpu_image {
     name##_tn_body_(tn_range_, TN_MAP(TN_ARGUMENT_, __VA_ARGS__));          \
   }                                                                         \
   static const tn_cpu_kernel name##_tn_kernel_ = { #name,                   \
-    TN_TEXT(__VA_ARGS__), name##_tn_run_ };                                 \
+    TN_TEXT(__VA_ARGS__), name##_tn_run_, TN_FAMILY_ };                     \
   static const tn_cpu_kernel *const name##_tn_entry_                        \
     __attribute__((section(TN_TEXT(TN_IMAGE_SECTION)), used)) =             \
       &name##_tn_kernel_;                                                   \

@@ -1,0 +1,278 @@
+#include "backends/cpu/stream.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpu/control_word.h"
+#include "backends/cpu/park.h"
+#include "backends/cpu/workers.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tn_backend_stream *all_streams, *free_streams;
+static bool is_forked;
+
+/* --- the thread of a stream --- */
+
+/* Counts one more command as run, and wakes those who wait for it. */
+static void command_complete(tn_backend_stream *stream, uint64_t count)
+{
+  atomic_store(&stream->completed, count);
+  if (atomic_load(&stream->wake_at) > count) return;
+  /* Sleepers with a later target are wiped out too: they look again and
+   * register anew, because `woken` has changed. */
+  atomic_store(&stream->wake_at, UINT64_MAX);
+  atomic_fetch_add(&stream->woken, 1);
+  tn_cpu_unpark(&stream->woken, INT_MAX);
+}
+
+static void commands_run(tn_backend_stream *stream, uint64_t queued)
+{
+  uint64_t done =
+    atomic_load_explicit(&stream->completed, memory_order_relaxed);
+  tn_cpu_workers_enter();
+  while (done < queued) {
+    tn_cpu_command *command = tn_cpu_queue_front(&stream->queue);
+    command->run(command);
+    tn_cpu_queue_drop(&stream->queue);
+    command_complete(stream, ++done);
+  }
+  tn_cpu_workers_leave();
+}
+
+static bool has_work(tn_backend_stream *stream, uint64_t done)
+{
+  return atomic_load(&stream->queue.queued) > done ||
+         atomic_load(&stream->stopping);
+}
+
+/* Returns when there is work or the stream is stopping. */
+static void work_await(tn_backend_stream *stream, uint64_t done)
+{
+  tn_cpu_spin spin = { 0 };
+  while (!has_work(stream, done)) {
+    if (tn_cpu_spin_again(&spin)) continue;
+    atomic_store(&stream->sleeping, 1);
+    if (!has_work(stream, done))
+      tn_cpu_park(&stream->sleeping, 1, TN_CPU_NO_DEADLINE);
+    atomic_store(&stream->sleeping, 0);
+  }
+}
+
+static void *thread_main(void *argument)
+{
+  tn_backend_stream *stream = argument;
+  tn_cpu_control_set(TN_CPU_CONTROL_STANDARD);
+  for (;;) {
+    uint64_t done =
+      atomic_load_explicit(&stream->completed, memory_order_relaxed);
+    uint64_t queued = atomic_load(&stream->queue.queued);
+    if (queued > done)
+      commands_run(stream, queued);
+    else if (atomic_load(&stream->stopping))
+      return NULL;
+    else
+      work_await(stream, done);
+  }
+}
+
+static void thread_wake(tn_backend_stream *stream)
+{
+  if (atomic_load(&stream->sleeping) &&
+      atomic_exchange(&stream->sleeping, 0))
+    tn_cpu_unpark(&stream->sleeping, 1);
+}
+
+/* --- its callers --- */
+
+tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
+                                void (*run)(tn_cpu_command *), size_t bytes,
+                                tn_cpu_command **command)
+{
+  if (!stream->has_thread) {
+    int problem = tn_cpu_thread_start(&stream->thread, "tenon-stream",
+                                      thread_main, stream);
+    if (problem)
+      return tn_cpu_host->error(TN_OUT_OF_MEMORY,
+                                "cannot start the thread of a stream: %s",
+                                strerror(problem));
+    stream->has_thread = true;
+  }
+  *command = tn_cpu_queue_reserve(&stream->queue, bytes);
+  if (!*command)
+    return tn_cpu_host->error(TN_OUT_OF_MEMORY,
+                              "no memory for the queue of a stream");
+  (*command)->run = run;
+  return TN_OK;
+}
+
+void tn_cpu_stream_submit(tn_backend_stream *stream)
+{
+  tn_cpu_queue_publish(&stream->queue);
+  thread_wake(stream);
+}
+
+/* Lowers the count at which the stream wakes its sleepers. */
+static void wake_request(tn_backend_stream *stream, uint64_t count)
+{
+  uint64_t at = atomic_load(&stream->wake_at);
+  while (at > count &&
+         !atomic_compare_exchange_weak(&stream->wake_at, &at, count)) {
+  }
+}
+
+bool tn_cpu_stream_await(tn_backend_stream *stream, uint64_t count,
+                         uint64_t deadline)
+{
+  tn_cpu_spin spin = { 0 };
+  while (!tn_cpu_stream_has_run(stream, count)) {
+    if (deadline != TN_CPU_NO_DEADLINE && tn_cpu_clock() >= deadline)
+      return false;
+    if (tn_cpu_spin_again(&spin)) continue;
+    uint32_t woken = atomic_load(&stream->woken);
+    wake_request(stream, count);
+    if (atomic_load(&stream->completed) >= count) return true;
+    tn_cpu_park(&stream->woken, woken, deadline);
+  }
+  return true;
+}
+
+/* --- the table --- */
+
+static tn_backend_stream *stream_new(void)
+{
+  tn_backend_stream *stream = aligned_alloc(64, sizeof *stream);
+  if (!stream) return NULL;
+  memset(stream, 0, sizeof *stream);
+  if (!tn_cpu_queue_create(&stream->queue)) {
+    free(stream);
+    return NULL;
+  }
+  atomic_store(&stream->wake_at, UINT64_MAX);
+  return stream;
+}
+
+/* A stream that was destroyed, or else a new one. */
+static tn_backend_stream *stream_take(void)
+{
+  pthread_mutex_lock(&lock);
+  tn_backend_stream *stream = free_streams;
+  if (stream) free_streams = stream->next_free;
+  pthread_mutex_unlock(&lock);
+  if (stream) return stream;
+  stream = stream_new();
+  if (!stream) return NULL;
+  pthread_mutex_lock(&lock);
+  stream->next = all_streams;
+  all_streams = stream;
+  pthread_mutex_unlock(&lock);
+  return stream;
+}
+
+tn_status tn_cpu_stream_create(tn_backend_device *device,
+                               const tn_stream_desc *desc,
+                               tn_backend_stream **out)
+{
+  (void)device;
+  tn_status status =
+    tn_cpu_flags_check("stream", desc->flags, TN_STREAM_DEFAULT);
+  if (status) return status;
+  tn_backend_stream *stream = stream_take();
+  if (!stream)
+    return tn_cpu_host->error(TN_OUT_OF_MEMORY, "no memory for a stream");
+  stream->is_inline = is_forked || (desc->flags & TN_STREAM_DEFAULT);
+  stream->is_urgent = desc->priority < 0;
+  *out = stream;
+  return TN_OK;
+}
+
+void tn_cpu_stream_destroy(tn_backend_stream *stream)
+{
+  pthread_mutex_lock(&lock);
+  stream->next_free = free_streams;
+  free_streams = stream;
+  pthread_mutex_unlock(&lock);
+}
+
+typedef struct host_command {
+  tn_cpu_command base;
+  void (*function)(void *);
+  void *argument;
+} host_command;
+
+static void host_command_run(tn_cpu_command *command)
+{
+  host_command *host = (host_command *)command;
+  /* It may wait for anything, so others may have the processor. */
+  tn_cpu_workers_leave();
+  host->function(host->argument);
+  tn_cpu_workers_enter();
+}
+
+tn_status tn_cpu_stream_host_function(tn_backend_stream *stream,
+                                      void (*function)(void *),
+                                      void *argument, tn_tag tag)
+{
+  (void)tag;
+  if (stream->is_inline) {
+    function(argument);
+    return TN_OK;
+  }
+  tn_cpu_command *base;
+  tn_status status = tn_cpu_stream_reserve(stream, host_command_run,
+                                           sizeof(host_command), &base);
+  if (status) return status;
+  host_command *command = (host_command *)base;
+  command->function = function;
+  command->argument = argument;
+  tn_cpu_stream_submit(stream);
+  return TN_OK;
+}
+
+tn_status tn_cpu_stream_take_error(tn_backend_stream *stream,
+                                   tn_error_info *info)
+{
+  (void)stream;
+  info->status = TN_OK;
+  info->tag = 0;
+  info->text[0] = 0;
+  return TN_OK;
+}
+
+/* --- the end, and forks --- */
+
+static void stream_stop(tn_backend_stream *stream)
+{
+  if (stream->has_thread) {
+    atomic_store(&stream->stopping, 1);
+    thread_wake(stream);
+    pthread_join(stream->thread, NULL);
+  }
+  tn_cpu_queue_destroy(&stream->queue);
+  free(stream);
+}
+
+void tn_cpu_streams_stop(void)
+{
+  pthread_mutex_lock(&lock);
+  tn_backend_stream *stream = all_streams;
+  all_streams = free_streams = NULL;
+  pthread_mutex_unlock(&lock);
+  while (stream) {
+    tn_backend_stream *next = stream->next;
+    stream_stop(stream);
+    stream = next;
+  }
+}
+
+void tn_cpu_streams_after_fork(void)
+{
+  pthread_mutex_init(&lock, NULL);
+  is_forked = true;
+  for (tn_backend_stream *stream = all_streams; stream;
+       stream = stream->next) {
+    stream->is_inline = true;
+    stream->has_thread = false;
+    atomic_store(&stream->completed, tn_cpu_stream_queued(stream));
+  }
+}

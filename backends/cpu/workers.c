@@ -1,0 +1,310 @@
+#include "backends/cpu/workers.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpu/control_word.h"
+#include "backends/cpu/host.h"
+#include "backends/cpu/park.h"
+
+#define CHUNK_TIME 10000.0 /* ns; taking a chunk costs about 50 */
+#define WAKE_TIME 60000.0  /* ns of work that pay for waking one helper */
+#define DRIVER_SLEEPS (1u << 31)
+
+/* Work being shared out; lives on the stack of its driver, the thread that
+ * called run. */
+typedef struct tn_cpu_job {
+  const tn_cpu_work *work;
+  int64_t least, step;      /* a chunk's size, and what its end divides by */
+  _Atomic int64_t next;     /* first item not taken yet */
+  _Atomic uint32_t helpers; /* in it, and DRIVER_SLEEPS */
+  struct tn_cpu_job *before, *after;
+} tn_cpu_job;
+
+static struct {
+  int limit; /* threads that may work at once */
+  pthread_mutex_t lock;
+  tn_cpu_job *first, *last; /* under lock; urgent ones in front */
+  pthread_t *threads;
+  int started;
+  bool is_full; /* no more threads are to be started */
+  _Atomic int open; /* jobs in the list, and the urgent ones of them */
+  _Atomic int urgent;
+  _Atomic int working;  /* threads at work now */
+  _Atomic int sleeping; /* helpers on `changes` */
+  _Atomic uint32_t changes;
+  _Atomic bool stopping;
+} pool = { .limit = 1, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static _Thread_local bool is_working
+  __attribute__((tls_model("initial-exec")));
+
+int tn_cpu_workers_count(void)
+{
+  return pool.limit;
+}
+
+void tn_cpu_workers_setup(int count)
+{
+  pool.limit = count;
+}
+
+int tn_cpu_thread_start(pthread_t *thread, const char *name,
+                        void *(*function)(void *), void *argument)
+{
+  sigset_t all, saved;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &saved);
+  int problem = pthread_create(thread, NULL, function, argument);
+  pthread_sigmask(SIG_SETMASK, &saved, NULL);
+  if (!problem) pthread_setname_np(*thread, name);
+  return problem;
+}
+
+/* --- chunks --- */
+
+static bool chunk_take(tn_cpu_job *job, tn_range *range)
+{
+  const int64_t items = job->work->items;
+  int64_t at = atomic_load_explicit(&job->next, memory_order_relaxed), end;
+  do {
+    int64_t left = items - at;
+    if (left <= 0) return false;
+    int64_t size = left / (2 * pool.limit);
+    if (size < job->least) size = job->least < left ? job->least : left;
+    end = at + size;
+    int64_t over = end % job->step, missing = over ? job->step - over : 0;
+    end = items - end <= missing ? items : end + missing;
+  } while (!atomic_compare_exchange_weak_explicit(
+    &job->next, &at, end, memory_order_relaxed, memory_order_relaxed));
+  *range = (tn_range){ at, end == items ? INT64_MAX : end };
+  return true;
+}
+
+/* Chunks until none is left; a helper also stops for work that is urgent.
+ * Returns how many items it was. */
+static int64_t chunks_run(tn_cpu_job *job, bool is_helper)
+{
+  const tn_cpu_work *work = job->work;
+  int64_t done = 0;
+  tn_range range;
+  while (chunk_take(job, &range)) {
+    work->run(range, work->slots);
+    done +=
+      (range.end == INT64_MAX ? work->items : range.end) - range.begin;
+    if (is_helper && !work->is_urgent && atomic_load(&pool.urgent)) break;
+  }
+  return done;
+}
+
+/* --- helpers --- */
+
+/* A job that a helper may join: none while enough threads are at work. */
+static tn_cpu_job *job_join(void)
+{
+  tn_cpu_job *found = NULL;
+  pthread_mutex_lock(&pool.lock);
+  if (atomic_load(&pool.working) < pool.limit)
+    for (found = pool.first; found; found = found->after)
+      if (atomic_load(&found->next) < found->work->items) break;
+  if (found) {
+    atomic_fetch_add(&found->helpers, 1);
+    atomic_fetch_add(&pool.working, 1);
+  }
+  pthread_mutex_unlock(&pool.lock);
+  return found;
+}
+
+/* After this the job may be gone. */
+static void job_leave(tn_cpu_job *job)
+{
+  uint32_t before = atomic_fetch_sub(&job->helpers, 1);
+  if (before == (DRIVER_SLEEPS | 1)) tn_cpu_unpark(&job->helpers, 1);
+  tn_cpu_workers_leave();
+}
+
+static void change_await(uint32_t seen)
+{
+  tn_cpu_spin spin = { 0 };
+  while (atomic_load(&pool.changes) == seen) {
+    if (tn_cpu_spin_again(&spin)) continue;
+    atomic_fetch_add(&pool.sleeping, 1);
+    if (atomic_load(&pool.changes) == seen)
+      tn_cpu_park(&pool.changes, seen, TN_CPU_NO_DEADLINE);
+    atomic_fetch_sub(&pool.sleeping, 1);
+  }
+}
+
+static void change_announce(int wake)
+{
+  atomic_fetch_add(&pool.changes, 1);
+  if (wake > 0 && atomic_load(&pool.sleeping) > 0)
+    tn_cpu_unpark(&pool.changes, wake);
+}
+
+static void *helper_main(void *argument)
+{
+  tn_cpu_control_set(TN_CPU_CONTROL_STANDARD);
+  while (!atomic_load(&pool.stopping)) {
+    uint32_t seen = atomic_load(&pool.changes);
+    tn_cpu_job *job = job_join();
+    if (job) {
+      is_working = true;
+      chunks_run(job, true);
+      job_leave(job);
+    } else if (!atomic_load(&pool.stopping)) {
+      change_await(seen);
+    }
+  }
+  return argument;
+}
+
+/* Under the lock; an errno value if not all could be started. */
+static int helpers_start(void)
+{
+  int problem = 0;
+  if (!pool.threads)
+    pool.threads = calloc((size_t)pool.limit, sizeof *pool.threads);
+  if (!pool.threads) return 0;
+  while (!problem && !pool.is_full && pool.started < pool.limit - 1) {
+    problem = tn_cpu_thread_start(&pool.threads[pool.started], "tenon-worker",
+                                  helper_main, NULL);
+    pool.started += !problem;
+  }
+  pool.is_full = true;
+  return problem;
+}
+
+/* --- drivers --- */
+
+static int64_t step_of(int64_t least)
+{
+  return least >= 8192 ? 1024 : least >= 256 ? 64 : 1;
+}
+
+static void job_make(tn_cpu_job *job, const tn_cpu_work *work, double item_time)
+{
+  memset(job, 0, sizeof *job);
+  job->work = work;
+  job->least = (int64_t)(CHUNK_TIME / item_time) + 1;
+  job->step = step_of(job->least);
+  atomic_init(&job->next, work->begin);
+}
+
+static void job_link(tn_cpu_job *job)
+{
+  bool in_front = job->work->is_urgent;
+  *(in_front ? &job->after : &job->before) =
+    in_front ? pool.first : pool.last;
+  if (job->after) job->after->before = job;
+  if (job->before) job->before->after = job;
+  if (!job->before) pool.first = job;
+  if (!job->after) pool.last = job;
+  atomic_fetch_add(&pool.open, 1);
+  atomic_fetch_add(&pool.urgent, in_front);
+}
+
+static void job_unlink(tn_cpu_job *job)
+{
+  *(job->before ? &job->before->after : &pool.first) = job->after;
+  *(job->after ? &job->after->before : &pool.last) = job->before;
+  atomic_fetch_sub(&pool.open, 1);
+  atomic_fetch_sub(&pool.urgent, job->work->is_urgent);
+}
+
+/* Makes the job known, and wakes as many helpers as it pays. */
+static void job_open(tn_cpu_job *job, int wake)
+{
+  int problem = 0;
+  pthread_mutex_lock(&pool.lock);
+  if (wake > 0 && !pool.is_full) problem = helpers_start();
+  job_link(job);
+  pthread_mutex_unlock(&pool.lock);
+  if (problem)
+    tn_cpu_host->log(TN_LOG_WARNING,
+                     "cpu: %d of %d threads run: cannot start more: %s",
+                     pool.started + 1, pool.limit, strerror(problem));
+  change_announce(wake);
+}
+
+static void job_close(tn_cpu_job *job)
+{
+  tn_cpu_spin spin = { 0 };
+  pthread_mutex_lock(&pool.lock);
+  job_unlink(job);
+  pthread_mutex_unlock(&pool.lock);
+  uint32_t helpers;
+  while ((helpers = atomic_load(&job->helpers)) & ~DRIVER_SLEEPS) {
+    if (tn_cpu_spin_again(&spin)) continue;
+    if (atomic_compare_exchange_strong(&job->helpers, &helpers,
+                                       helpers | DRIVER_SLEEPS))
+      tn_cpu_park(&job->helpers, helpers | DRIVER_SLEEPS,
+                  TN_CPU_NO_DEADLINE);
+  }
+}
+
+/* How many sleeping helpers the work is worth waking. */
+static int wake_count(const tn_cpu_work *work, double item_time)
+{
+  double worth =
+    (double)(work->items - work->begin) * item_time / WAKE_TIME;
+  return worth < pool.limit - 1 ? (int)worth : pool.limit - 1;
+}
+
+double tn_cpu_workers_run(const tn_cpu_work *work)
+{
+  double item_time = work->item_time > 0.01 ? work->item_time : 0.01;
+  bool enters = !is_working;
+  tn_cpu_job job;
+  uint64_t start = tn_cpu_clock();
+  if (enters) tn_cpu_workers_enter();
+  job_make(&job, work, item_time);
+  bool is_shared = pool.limit > 1;
+  if (is_shared) job_open(&job, wake_count(work, item_time));
+  int64_t done = chunks_run(&job, false);
+  uint64_t end = tn_cpu_clock();
+  if (is_shared) job_close(&job);
+  if (enters) tn_cpu_workers_leave();
+  return done ? (double)(end - start) / (double)done : item_time;
+}
+
+void tn_cpu_workers_enter(void)
+{
+  is_working = true;
+  atomic_fetch_add(&pool.working, 1);
+}
+
+void tn_cpu_workers_leave(void)
+{
+  is_working = false;
+  atomic_fetch_sub(&pool.working, 1);
+  /* A helper may have been held back because this thread was at work. */
+  if (atomic_load(&pool.open) > 0) change_announce(1);
+}
+
+/* --- the end, and forks --- */
+
+void tn_cpu_workers_stop(void)
+{
+  atomic_store(&pool.stopping, true);
+  change_announce(INT_MAX);
+  for (int i = 0; i < pool.started; i++) pthread_join(pool.threads[i], NULL);
+  free(pool.threads);
+  pool.threads = NULL;
+  pool.started = 0;
+}
+
+void tn_cpu_workers_after_fork(void)
+{
+  pthread_mutex_init(&pool.lock, NULL);
+  pool.limit = 1;
+  pool.first = pool.last = NULL;
+  pool.started = 0;
+  pool.is_full = true;
+  is_working = false;
+  atomic_store(&pool.open, 0);
+  atomic_store(&pool.urgent, 0);
+  atomic_store(&pool.working, 0);
+  atomic_store(&pool.sleeping, 0);
+}
