@@ -43,3 +43,20 @@ if OPENCL
 dist_check_SCRIPTS += %D%/on_opencl.sh
 endif
 EXTRA_DIST += %D%/on_device.sh
+
+if OPENCL
+check_PROGRAMS += %D%/opencl_plugin
+endif
+%C%_opencl_plugin_SOURCES = \
+  %D%/opencl/copies.c \
+  %D%/opencl/devices.c \
+  %D%/opencl/failures.c \
+  %D%/opencl/launches.c \
+  %D%/opencl/memory.c \
+  %D%/opencl/modules.c \
+  %D%/opencl/pairs.c \
+  %D%/opencl/rig.c \
+  %D%/opencl/rig.h \
+  %D%/opencl/streams.c \
+  %D%/opencl_plugin.c \
+  %D%/tap.c

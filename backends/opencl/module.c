@@ -67,10 +67,11 @@ static tn_status load_program(tn_backend_device *device,
     return tn_opencl_program_take(device, desc->name, desc->data,
                                   (size_t)desc->size, program);
   size_t size = 0;
-  char *source = tn_opencl_source(desc, &size);
-  if (!source) return TN_UNSUPPORTED;
-  tn_status status = tn_opencl_program_compile(device, desc->name, source,
-                                               size, program);
+  char *source = NULL;
+  tn_status status = tn_opencl_source(desc, &source, &size);
+  if (status) return status;
+  status = tn_opencl_program_compile(device, desc->name, source, size,
+                                     program);
   free(source);
   return status;
 }

@@ -91,35 +91,40 @@ static const tn_opencl_family *find_family(const char *name)
   return family->name ? family : NULL;
 }
 
-char *tn_opencl_source(const tn_module_desc *desc, size_t *size)
+static tn_status print_source(const tn_module_desc *desc, const char *text,
+                              size_t bytes, char **source, size_t *size)
 {
-  const char *text = desc->data;
-  size_t bytes = (size_t)desc->size;
-  bool is_own = desc->kind == TN_MODULE_VENDOR;
-  if (check_defines(desc)) return NULL;
-  if (desc->kind == TN_MODULE_BUILTIN && !text) {
-    const tn_opencl_family *family = find_family(desc->name);
-    if (!family) {
-      tn_host->error(TN_UNSUPPORTED, "opencl ships no kernels called \"%s\"",
-                     desc->name);
-      return NULL;
-    }
-    text = family->text;
-    bytes = family->size;
-  }
-  char *source = NULL;
-  FILE *out = open_memstream(&source, size);
+  char *result = NULL;
+  FILE *out = open_memstream(&result, size);
   if (out) {
+    bool is_own = desc->kind == TN_MODULE_VENDOR;
     print_defines(out, desc);
     if (!is_own && !has_text(text, bytes, LANGUAGE_MARK))
       fwrite(tn_opencl_language.text, 1, tn_opencl_language.size, out);
     print_line_mark(out, desc->name);
     if (is_own) fwrite(text, 1, bytes, out);
     else print_text(out, text, bytes);
-    if (fclose(out) == 0) return source;
+    if (fclose(out) == 0) {
+      *source = result;
+      return TN_OK;
+    }
   }
-  free(source);
-  tn_host->error(TN_OUT_OF_MEMORY, "no host memory for the text of \"%s\"",
-                 desc->name);
-  return NULL;
+  free(result);
+  return tn_host->error(TN_OUT_OF_MEMORY,
+                        "no host memory for the text of \"%s\"", desc->name);
+}
+
+tn_status tn_opencl_source(const tn_module_desc *desc, char **source,
+                           size_t *size)
+{
+  tn_status status = check_defines(desc);
+  if (status) return status;
+  if (desc->kind != TN_MODULE_BUILTIN || desc->data)
+    return print_source(desc, desc->data, (size_t)desc->size, source, size);
+  const tn_opencl_family *family = find_family(desc->name);
+  if (!family)
+    return tn_host->error(TN_UNSUPPORTED,
+                          "opencl ships no kernels called \"%s\"",
+                          desc->name);
+  return print_source(desc, family->text, family->size, source, size);
 }

@@ -8,7 +8,8 @@
 
 /* The text of a module of kind PORTABLE, VENDOR or BUILTIN: definitions, the
  * kernel language where it is missing, then the module's own. The caller's,
- * by free; NULL with the error set. */
-char *tn_opencl_source(const tn_module_desc *desc, size_t *size);
+ * by free. */
+tn_status tn_opencl_source(const tn_module_desc *desc, char **source,
+                           size_t *size);
 
 #endif
