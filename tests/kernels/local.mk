@@ -35,3 +35,9 @@ dist_check_SCRIPTS += %D%/texts.sh
 golden: %D%/on_cpu$(EXEEXT)
 	%D%/on_cpu --print > $(top_srcdir)/tests/numbers_golden.txt
 .PHONY: golden
+
+# The same trials through the library, on any device.
+check_PROGRAMS += %D%/on_device
+%C%_on_device_SOURCES = %D%/on_device.c
+%C%_on_device_LDADD = %D%/libtrials.la $(tests_ldadd) -lm
+device_tests += %D%/on_device

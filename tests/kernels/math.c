@@ -28,7 +28,7 @@ static double exp_or_zero(double x)
 static const function functions[] = {
   { "exp_f32", exp, 0.9, INFINITY, false },
   { "exp_neg_f32", exp_or_zero, 1.02, 0, false },
-  { "log_f32", log, 0.8, INFINITY, false },
+  { "log_f32", log, 0.9, INFINITY, false },
   { "tanh_f32", tanh, 1.4, INFINITY, true },
   { "sin_f32", sin, 0.8, INFINITY, true },
   { "cos_f32", cos, 0.8, INFINITY, false },

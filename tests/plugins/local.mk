@@ -2,12 +2,13 @@
 test_plugin_ldflags = $(backend_ldflags) -rpath /nowhere
 
 # The rehearsal backend: see remote/remote.h.
-remote_families = bytes elementwise histogram random reduce
+remote_families = bytes elementwise histogram matmul random reduce
 check_LTLIBRARIES += %D%/remote/libkernels.la %D%/remote/tenon-remote.la
 %C%_remote_libkernels_la_SOURCES = \
   kernels/bytes.c \
   kernels/elementwise.c \
   kernels/histogram.c \
+  kernels/matmul.c \
   kernels/random.c \
   kernels/reduce.c
 %C%_remote_libkernels_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CPU_LEVEL=remote
