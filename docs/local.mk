@@ -1,1 +1,5 @@
-# Added to by this folder's files.
+dist_man_MANS += %D%/man/tenon.1 %D%/man/tenon-devices.1 \
+  %D%/man/tenon-doctor.1 %D%/man/tenon.7
+dist_doc_DATA += README.md NEWS.md SECURITY.md \
+  %D%/kernels.md %D%/semantics.md %D%/tour.md \
+  %D%/writing-a-backend.md
