@@ -60,3 +60,5 @@ endif
   %D%/opencl/streams.c \
   %D%/opencl_plugin.c \
   %D%/tap.c
+
+include %D%/exec.mk

@@ -26,6 +26,9 @@ void tap_skip(const char *format, ...) TN_PRINTF(1, 2);
 /* A line of explanation. */
 void tap_note(const char *format, ...) TN_PRINTF(1, 2);
 
+/* In a forked child whose lines are numbered on their own. */
+void tap_forget(void);
+
 /* Prints the plan; returns the exit status of main. */
 int tap_done(void);
 

@@ -176,9 +176,12 @@ tn_status tn_memory_get_stats(tn_device device, tn_memory_stats *out)
   if (!out) return tn_error(TN_INVALID_ARGUMENT, "out is NULL");
   tn_allocator *allocator = acquire(device);
   if (!allocator) return tn_last_status();
+  bool is_inside = tn_enter_to_release(allocator->state);
   pthread_mutex_lock(&allocator->lock);
+  if (is_inside) tn_pending_poll(allocator);
   tn_statistics_read(&allocator->statistics, out);
   pthread_mutex_unlock(&allocator->lock);
+  if (is_inside) tn_leave();
   return TN_OK;
 }
 

@@ -16,6 +16,7 @@ typedef struct pinned {
   tn_device_state *state; /* whose plugin has it */
   bool is_plain;          /* the plugin has no pinned memory: ours */
   bool is_live;           /* held by the program */
+  bool is_active;         /* the same, or still used by queued copies */
   tn_uses uses;
 } pinned;
 
@@ -93,7 +94,7 @@ static void count(tn_statistic which, uint64_t size, uint64_t amount,
 
 static void set_live(pinned *piece, uint64_t requested)
 {
-  piece->is_live = true;
+  piece->is_live = piece->is_active = true;
   piece->requested = requested;
   count(TN_STATISTIC_allocated, piece->size, piece->size, true);
   count(TN_STATISTIC_active, piece->size, piece->size, true);
@@ -106,10 +107,19 @@ static void set_cached(pinned *piece)
 {
   piece->is_live = false;
   count(TN_STATISTIC_allocated, piece->size, piece->size, false);
-  count(TN_STATISTIC_active, piece->size, piece->size, false);
-  count(TN_STATISTIC_requested, piece->size, piece->requested, false);
   count(TN_STATISTIC_allocations, piece->size, 1, false);
   atomic_fetch_sub_explicit(&live_count, 1, memory_order_relaxed);
+}
+
+/* Whether nobody uses a piece; counts those that have become so. */
+static bool is_free(pinned *piece)
+{
+  if (piece->is_live || !tn_uses_are_past(&piece->uses)) return false;
+  if (!piece->is_active) return true;
+  piece->is_active = false;
+  count(TN_STATISTIC_active, piece->size, piece->size, false);
+  count(TN_STATISTIC_requested, piece->size, piece->requested, false);
+  return true;
 }
 
 static void count_segment(const pinned *piece, bool is_more)
@@ -159,10 +169,10 @@ static bool take_cached(const tn_device_state *state, uint64_t size,
   pinned *best = NULL;
   for (size_t i = 0; i < all.count; i++) {
     pinned *piece = all.items[i];
-    if (piece->is_live || piece->state->backend != state->backend) continue;
+    if (piece->state->backend != state->backend) continue;
     if (piece->size < size || piece->size - size > size / 4) continue;
     if (best && best->size <= piece->size) continue;
-    if (tn_uses_are_past(&piece->uses)) best = piece;
+    if (is_free(piece)) best = piece;
   }
   if (!best) return false;
   set_live(best, bytes);
@@ -256,7 +266,10 @@ bool tn_pinned_free(void *address)
   ptrdiff_t i = index_of(number);
   pinned *piece = i < 0 ? NULL : all.items[i];
   bool found = piece && piece->is_live && piece->address == number;
-  if (found) set_cached(piece);
+  if (found) {
+    set_cached(piece);
+    is_free(piece);
+  }
   pthread_mutex_unlock(&all.lock);
   return found;
 }
@@ -292,7 +305,7 @@ static size_t detach(pinned ***detached)
   if (!out) return 0;
   for (size_t i = 0; i < all.count; i++) {
     pinned *piece = all.items[i];
-    if (!piece->is_live && tn_uses_are_past(&piece->uses)) {
+    if (is_free(piece)) {
       count_segment(piece, false);
       out[taken++] = piece;
     } else {
@@ -344,7 +357,9 @@ bool tn_memory_is_pinned(const void *address)
 tn_status tn_host_memory_get_stats(tn_memory_stats *out)
 {
   if (!out) return tn_error(TN_INVALID_ARGUMENT, "out is NULL");
+  bool is_over = tn_is_shut_down();
   pthread_mutex_lock(&all.lock);
+  for (size_t i = 0; i < all.count && !is_over; i++) is_free(all.items[i]);
   tn_statistics_read(&all.statistics, out);
   pthread_mutex_unlock(&all.lock);
   return TN_OK;

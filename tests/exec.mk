@@ -1,0 +1,34 @@
+# Tests of core/exec, core/memory, core/copy and core/launch.
+noinst_HEADERS += %D%/manual_device.h %D%/plugins/manual.h
+manual_test = %D%/manual_device.c %D%/tap.c
+
+# Exports its controls beside its entry; out of the search path of others.
+check_LTLIBRARIES += %D%/plugins/manual/tenon-manual.la
+%C%_plugins_manual_tenon_manual_la_SOURCES = %D%/plugins/manual.c
+%C%_plugins_manual_tenon_manual_la_LDFLAGS = $(AM_LDFLAGS) -module \
+  -avoid-version -shared -rpath /nowhere
+
+check_PROGRAMS += %D%/stream_order
+%C%_stream_order_SOURCES = %D%/stream_order.c $(manual_test)
+%C%_stream_order_LDADD = $(tests_ldadd) -lm
+check_PROGRAMS += %D%/record_stream
+%C%_record_stream_SOURCES = %D%/record_stream.c $(manual_test)
+%C%_record_stream_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/allocator
+%C%_allocator_SOURCES = %D%/allocator.c $(manual_test)
+%C%_allocator_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/staged_copy
+%C%_staged_copy_SOURCES = %D%/staged_copy.c $(manual_test)
+%C%_staged_copy_LDADD = $(tests_ldadd)
+
+# On any device.
+noinst_HEADERS += %D%/test_device.h
+device_test = %D%/test_device.c %D%/tap.c
+check_PROGRAMS += %D%/copy
+%C%_copy_SOURCES = %D%/copy.c $(device_test)
+%C%_copy_LDADD = $(tests_ldadd)
+device_tests += %D%/copy
+check_PROGRAMS += %D%/fill
+%C%_fill_SOURCES = %D%/fill.c $(device_test)
+%C%_fill_LDADD = $(tests_ldadd)
+device_tests += %D%/fill
