@@ -50,25 +50,21 @@ static void wait_open(void *argument)
 
 bool test_gate_shut(test_gate *gate, tn_stream *stream)
 {
+  /* For good, as a thread may still be at a semaphore that was opened. */
+  static sem_t semaphores[64];
+  static int count;
   pthread_t where = pthread_self();
   *gate = (test_gate){ 0 };
   if (tn_stream_call(stream, tell, &where) != TN_OK) return false;
   if (tn_stream_synchronize(stream) != TN_OK) return false;
   if (pthread_equal(where, pthread_self())) return false;
-  sem_t *semaphore = malloc(sizeof *semaphore);
-  if (!semaphore || sem_init(semaphore, 0, 0) != 0) abort();
-  gate->semaphore = semaphore;
-  gate->state = 1;
-  return tn_stream_call(stream, wait_open, semaphore) == TN_OK;
+  if (count == 64 || sem_init(&semaphores[count], 0, 0) != 0) abort();
+  gate->semaphore = &semaphores[count++];
+  return tn_stream_call(stream, wait_open, gate->semaphore) == TN_OK;
 }
 
-/* The semaphore may still be looked at: it stays. */
 void test_gate_open(test_gate *gate)
 {
-  static void *kept[64];
-  static int count;
-  if (!gate->state) return;
-  sem_post(gate->semaphore);
-  kept[count++ % 64] = gate->semaphore;
-  gate->state = 0;
+  if (gate->semaphore) sem_post(gate->semaphore);
+  gate->semaphore = NULL;
 }

@@ -18,8 +18,7 @@ extern const tn_device test_host;
 
 /* Keeps a stream busy until it is opened. */
 typedef struct test_gate {
-  int state;
-  void *semaphore;
+  void *semaphore; /* NULL: open */
 } test_gate;
 
 /* False, and the stream is not busy, where host functions are called on the
