@@ -37,6 +37,10 @@ tests_remote_SOURCES = tests/remote.c tests/tap.c
 check_PROGRAMS += tests/queued_failure
 tests_queued_failure_SOURCES = tests/queued_failure.c tests/tap.c
 tests_queued_failure_LDADD = $(tests_ldadd)
+check_PROGRAMS += tests/queue_chaos
+tests_queue_chaos_SOURCES = tests/queue_chaos.c tests/tap.c
+tests_queue_chaos_LDADD = $(tests_ldadd)
+device_tests += tests/queue_chaos
 
 # Plugins that go wrong, out of the search path of other tests.
 check_LTLIBRARIES += %D%/crash/tenon-crash.la %D%/crash/tenon-hang.la \
