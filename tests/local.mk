@@ -36,6 +36,7 @@ include %D%/cpu/local.mk
 include %D%/device.mk
 include %D%/kernels/local.mk
 include %D%/plugins/local.mk
+include %D%/programs.mk
 include %D%/structure.mk
 
 dist_check_SCRIPTS += %D%/on_remote.sh

@@ -102,6 +102,15 @@ static const char remedy_of_crash[] =
     "remove the file, or report it to its author: every program that names "
     "this backend suffers the same";
 
+/* The message without the path that it begins with: that is said already. */
+static const char *reason_in(const char *message, const char *path)
+{
+  size_t length = strlen(path);
+  bool named = strncmp(message, path, length) == 0 &&
+               strncmp(message + length, ": ", 2) == 0;
+  return named ? message + length + 2 : message;
+}
+
 static void try_plugin(tn_candidate *row, double seconds)
 {
   tn_child child;
@@ -114,7 +123,8 @@ static void try_plugin(tn_candidate *row, double seconds)
   } else {
     memcpy(&status, child.data, sizeof status);
     if (status != TN_OK)
-      refuse(row, child.data + sizeof status, remedy_of(status));
+      refuse(row, reason_in(child.data + sizeof status, row->path),
+             remedy_of(status));
   }
   tn_child_release(&child);
 }

@@ -39,6 +39,17 @@ double tn_time_limit(const char *text)
   return 0;
 }
 
+/* "devices, doctor, version" */
+static const char *command_names(void)
+{
+  static char names[128];
+  size_t used = 0;
+  for (size_t i = 0; i < COMMAND_COUNT && used < sizeof names; i++)
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                             i ? ", " : "", commands[i]->name);
+  return names;
+}
+
 static void print_help(void)
 {
   puts("Usage: tenon COMMAND [OPTION]...\n"
@@ -146,7 +157,7 @@ static int run_command(const tn_command *command, char **arguments)
 int main(int argc, char **argv)
 {
   if (argc < 2) {
-    tn_complain("a command is needed: devices, doctor, version (or --help)");
+    tn_complain("a command is needed: %s (or --help)", command_names());
     return TN_EXIT_USAGE;
   }
   if (strcmp(argv[1], "--help") == 0) {
@@ -158,8 +169,8 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     if (strcmp(commands[i]->name, name) == 0)
       return run_command(commands[i], argv + 2);
-  tn_complain("unknown %s \"%s\": commands are devices, doctor, version "
-              "(see tenon --help)",
-              argv[1][0] == '-' ? "option" : "command", argv[1]);
+  tn_complain("unknown %s \"%s\": commands are %s (see tenon --help)",
+              argv[1][0] == '-' ? "option" : "command", argv[1],
+              command_names());
   return TN_EXIT_USAGE;
 }

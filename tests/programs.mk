@@ -1,0 +1,9 @@
+# Tests of programs: the tenon command, the examples, what the README shows.
+dist_check_SCRIPTS += %D%/readme.sh %D%/semantics.sh %D%/tenon_command.sh \
+  %D%/textstats.sh
+
+EXTRA_PROGRAMS += %D%/textstats_reference
+check_DATA += %D%/textstats_reference$(EXEEXT)
+%C%_textstats_reference_SOURCES = %D%/textstats_reference.c
+%C%_textstats_reference_LDADD = -lm
+CLEANFILES += %D%/textstats_reference$(EXEEXT)

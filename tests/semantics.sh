@@ -1,0 +1,51 @@
+#!/bin/sh
+# docs/semantics.md has every rule, and where it says that a rule is kept, the
+# tests it names are there and name the rule.
+. "${top_srcdir:=.}/tests/tap.sh"
+: "${top_builddir:=.}"
+page=$top_srcdir/docs/semantics.md
+all='D1 D2 D3 D4 D5 D6 D7 D8 D9 D10 T1 T2 T3 T4 T5 T6 T7 T8
+  S1 S2 S3 S4 S5 S6 S7 S8 M1 M2 M3 M4 M5 M6 M7 M8 P1 P2 P3 B1 B2 B3 B4 B5
+  G1 G2 G3 G4 G5 G6 G7 C1 C2 C3 X1 X2 X3 X4 N1 N2 N3 N4'
+
+# "RULE|KEPT|TESTS" of each row.
+rows() {
+  sed -n 's/^| \([A-Z][0-9]*\) | .* |\([^|]*\)|\([^|]*\)|$/\1|\2|\3/p' \
+    "$page" | sed 's/ *| */|/g; s/ *$//'
+}
+
+same() {
+  [ "$1" = "$2" ]
+  tap_ok $? "$3"
+}
+
+# names RULE FILE: the rule as a word in a text of the file.
+names() {
+  [ -n "$2" ] && grep -qE "(^|[^A-Za-z0-9])$1([^A-Za-z0-9]|\$)" "$2"
+}
+
+# check RULE KEPT TESTS
+check() {
+  tests=$(echo "$3" | tr -d ',`')
+  if [ -z "${tests# }" ]; then
+    [ "$2" = "not yet" ]
+    tap_ok $? "$1: a rule without a test is not yet kept"
+    return
+  fi
+  for test in $tests; do
+    names "$1" "$(find "$top_srcdir/tests" -name "$test.c" \
+      -o -name "$test.sh" | head -n 1)"
+    tap_ok $? "$1 is named by $test"
+  done
+  [ "$2" != "not yet" ] && [ -n "$2" ]
+  tap_ok $? "$1: a rule with tests says where it is kept"
+}
+
+same "$(rows | cut -d'|' -f1 | tr '\n' ' ')" "$(echo $all) " \
+  "every rule has its row"
+rows >"${top_builddir}/tests/semantics.rows"
+while IFS='|' read -r rule kept tests; do
+  check "$rule" "$kept" "$tests"
+done <"${top_builddir}/tests/semantics.rows"
+rm -f "${top_builddir}/tests/semantics.rows"
+tap_done
