@@ -6,7 +6,7 @@
  * stated in units in the last place of the exact result.  Infinities, NaNs,
  * signed zeros and denormals follow the C standard's annex F.
  *
- *   tn_exp      0.9      tn_log  0.9      tn_tanh  1.4
+ *   tn_exp      0.9      tn_log  0.9      tn_tanh  1.5
  *   tn_exp_neg  1.02, for x <= 0; below -87 exactly 0
  *   tn_sin      0.8      tn_cos  0.8      over the whole range of f32
  *   tn_erf      1.1

@@ -104,7 +104,8 @@ static void entropy_terms(kernel_trial *t)
   trial_array *y = trial_output(t, n, sizeof(float));
   uint64_t *counts = count->host, total = 1;
   for (int64_t b = 0; b < n; b++) {
-    counts[b] = trial_random(t) >> 24 >> trial_below(t, 40);
+    int64_t width = trial_below(t, 40);
+    counts[b] = trial_random(t) >> 24 >> width;
     if (trial_below(t, 3) == 0) counts[b] = 0;
     total += counts[b];
   }

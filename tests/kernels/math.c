@@ -29,7 +29,7 @@ static const function functions[] = {
   { "exp_f32", exp, 0.9, INFINITY, false },
   { "exp_neg_f32", exp_or_zero, 1.02, 0, false },
   { "log_f32", log, 0.9, INFINITY, false },
-  { "tanh_f32", tanh, 1.4, INFINITY, true },
+  { "tanh_f32", tanh, 1.5, INFINITY, true },
   { "sin_f32", sin, 0.8, INFINITY, true },
   { "cos_f32", cos, 0.8, INFINITY, false },
   { "erf_f32", erf, 1.1, INFINITY, true },
