@@ -34,7 +34,11 @@ do
     [tn_loops="$tn_loops $tn_flag"])
   CFLAGS=$tn_save
 done
-AC_CHECK_DECL([__clang__], [tn_loops="-O3 $tn_loops"],
+# clang also warns that -fno-trapping-math takes back a part of what
+# -fno-unsafe-math-optimizations says, as it should.
+AC_CHECK_DECL([__clang__],
+  [tn_loops="-O3 $tn_loops -Wno-unknown-warning-option"
+   tn_loops="$tn_loops -Wno-overriding-t-option -Wno-overriding-option"],
   [tn_loops="-O2 $tn_loops"], [])
 TN_KERNEL_CFLAGS="$tn_loops $TN_KERNEL_CFLAGS"
 TN_V3_CFLAGS="-march=x86-64-v3"
