@@ -1,17 +1,16 @@
-/* Which block an address from tn_malloc is: an open hash table. */
+/* Which block an address from tn_malloc is: an open hash table that is read
+ * without a lock. */
 #ifndef TN_CORE_MEMORY_ADDRESS_TABLE_H
 #define TN_CORE_MEMORY_ADDRESS_TABLE_H
 
 #include "core/memory/block.h"
 
-/* Any thread. Addresses are unique among all devices. */
+/* Any thread. Addresses are unique among all devices. Sets is_in_table. */
 tn_status tn_address_table_add(tn_block *block);
+void tn_address_table_remove(tn_block *block);
 
-/* NULL if the address is not in the table; otherwise it is not any more. */
-tn_block *tn_address_table_take(tn_address address);
-
-/* The block stays in the table, and may be given back by another thread at
- * any time; that is the caller's error. */
+/* The block that begins at the address, if it is in the table; it stays
+ * there. */
 tn_block *tn_address_table_find(tn_address address);
 
 /* Around fork. */

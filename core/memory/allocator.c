@@ -6,6 +6,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/memory/address_table.h"
 #include "core/memory/finish.h"
 
 /* How many block structs are made at once. */
@@ -25,7 +26,7 @@ static tn_allocator *make(tn_device_state *state)
   }
   allocator->state = state;
   allocator->is_caching = !tn_environment_is_on("TENON_NO_MEMORY_CACHING");
-  pthread_mutex_init(&allocator->lock, NULL);
+  pthread_mutex_init(&allocator->trim_lock, NULL);
   pthread_cond_init(&allocator->trimmed, NULL);
   return allocator;
 }
@@ -51,9 +52,9 @@ tn_allocator *tn_allocator_of(tn_device_state *state)
 static void orphan_cache(tn_stream *stream)
 {
   tn_stream_cache *cache = atomic_load(&stream->cache);
-  pthread_mutex_lock(&cache->allocator->lock);
+  tn_brief_lock_take(&cache->allocator->lock);
   cache->stream = NULL;
-  pthread_mutex_unlock(&cache->allocator->lock);
+  tn_brief_lock_give(&cache->allocator->lock);
 }
 
 /* The lock is held. */
@@ -74,14 +75,14 @@ static tn_stream_cache *make_cache(tn_stream *stream)
 {
   tn_allocator *allocator = tn_allocator_of(stream->state);
   if (!allocator) return NULL;
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_stream_cache *cache = atomic_load(&stream->cache);
   if (!cache && (cache = adopt_cache(allocator)) != NULL) {
     cache->stream = stream;
     atomic_store(&stream->cache_release, orphan_cache);
     atomic_store_explicit(&stream->cache, cache, memory_order_release);
   }
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   if (!cache) tn_error(TN_OUT_OF_MEMORY, "no memory for a stream's cache");
   return cache;
 }
@@ -157,6 +158,11 @@ static bool is_worth_cutting(const tn_request *request, const tn_block *block)
          (request->is_small ? rest >= TN_BLOCK_UNIT : rest > TN_SMALL_REQUEST);
 }
 
+static void set_address(tn_block *block, tn_address address)
+{
+  atomic_store_explicit(&block->address, address, memory_order_relaxed);
+}
+
 /* Without memory for a struct the block stays whole. */
 static void cut(const tn_request *request, tn_block *block)
 {
@@ -165,7 +171,7 @@ static void cut(const tn_request *request, tn_block *block)
   rest->is_small = block->is_small;
   rest->allocator = block->allocator;
   rest->segment = block->segment;
-  rest->address = block->address + request->size;
+  set_address(rest, block->address + request->size);
   rest->size = block->size - request->size;
   rest->before = block;
   rest->after = block->after;
@@ -175,11 +181,10 @@ static void cut(const tn_request *request, tn_block *block)
   insert(rest);
 }
 
-tn_block *tn_request_finish(const tn_request *request, tn_block *block)
+static inline tn_block *make_live(const tn_request *request, tn_block *block)
 {
   tn_statistics *statistics = &request->allocator->statistics;
   bool is_small = request->is_small;
-  if (is_worth_cutting(request, block)) cut(request, block);
   tn_refcount_init(&block->refs);
   block->state = TN_BLOCK_LIVE;
   block->requested = request->requested;
@@ -191,8 +196,30 @@ tn_block *tn_request_finish(const tn_request *request, tn_block *block)
   return block;
 }
 
+tn_block *tn_request_finish(const tn_request *request, tn_block *block)
+{
+  if (is_worth_cutting(request, block)) cut(request, block);
+  return make_live(request, block);
+}
+
+static void settle(tn_stream_cache *cache);
+
+/* A block of just the size, if one was given back a moment ago. */
+static inline tn_block *take_deferred(const tn_request *request)
+{
+  tn_stream_cache *cache = request->cache;
+  for (unsigned i = cache->deferred_count; i-- > 0; ) {
+    tn_block *block = cache->deferred[i];
+    if (block->size != request->size) continue;
+    cache->deferred[i] = cache->deferred[--cache->deferred_count];
+    return block;
+  }
+  return NULL;
+}
+
 tn_block *tn_request_from_cache(const tn_request *request)
 {
+  settle(request->cache);
   tn_block *block = tn_free_list_take(
       &request->cache->lists[request->is_small], request->size);
   if (!block) return NULL;
@@ -209,14 +236,11 @@ static void join(tn_block *block, tn_block *after)
   tn_block_struct_release(block->allocator, after);
 }
 
-void tn_block_to_cache(tn_block *block)
+/* Joins a block that nobody uses with its free neighbours. */
+static void join_neighbours(tn_block *block)
 {
-  tn_statistics *statistics = &block->allocator->statistics;
   tn_block *before = block->before, *after = block->after;
-  tn_statistics_subtract(statistics, TN_STATISTIC_active, block->is_small,
-                         block->size);
-  tn_statistics_subtract(statistics, TN_STATISTIC_requested, block->is_small,
-                         block->requested);
+  if (block->is_in_table) tn_address_table_remove(block);
   if (after && after->state == TN_BLOCK_FREE) {
     take_out(after);
     join(block, after);
@@ -227,6 +251,48 @@ void tn_block_to_cache(tn_block *block)
     block = before;
   }
   insert(block);
+}
+
+static void settle(tn_stream_cache *cache)
+{
+  for (unsigned i = 0; i < cache->deferred_count; i++)
+    join_neighbours(cache->deferred[i]);
+  cache->deferred_count = 0;
+}
+
+void tn_allocator_settle(tn_allocator *allocator)
+{
+  for (tn_stream_cache *c = allocator->caches; c; c = c->next) settle(c);
+}
+
+static inline void count_unused(tn_block *block)
+{
+  tn_statistics *statistics = &block->allocator->statistics;
+  tn_statistics_subtract(statistics, TN_STATISTIC_active, block->is_small,
+                         block->size);
+  tn_statistics_subtract(statistics, TN_STATISTIC_requested, block->is_small,
+                         block->requested);
+}
+
+void tn_block_to_cache(tn_block *block)
+{
+  settle(block->segment->cache);
+  count_unused(block);
+  join_neighbours(block);
+}
+
+/* Large blocks are few, and joined at once. */
+static inline void defer(tn_block *block)
+{
+  tn_stream_cache *cache = block->segment->cache;
+  count_unused(block);
+  if (!block->is_small) {
+    join_neighbours(block);
+    return;
+  }
+  if (cache->deferred_count == TN_DEFERRED_MAX) settle(cache);
+  block->state = TN_BLOCK_DEFERRED;
+  cache->deferred[cache->deferred_count++] = block;
 }
 
 /* Locked. False if the block has users elsewhere: it waits for them. */
@@ -242,36 +308,40 @@ static void give_back(tn_block *block)
 {
   tn_allocator *allocator = block->allocator;
   tn_statistics *statistics = &allocator->statistics;
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_statistics_subtract(statistics, TN_STATISTIC_allocated, block->is_small,
                          block->size);
   tn_statistics_subtract(statistics, TN_STATISTIC_allocations,
                          block->is_small, 1);
   bool is_cached = !block->segment->is_uncached;
-  if (is_cached && is_free_now(block)) tn_block_to_cache(block);
-  pthread_mutex_unlock(&allocator->lock);
+  if (is_cached && is_free_now(block)) defer(block);
+  tn_brief_lock_give(&allocator->lock);
   if (!is_cached) tn_segment_give_back(block);
 }
 
 static tn_block *make_empty(tn_allocator *allocator)
 {
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_block *block = tn_block_struct(allocator);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   if (!block) {
     tn_error(TN_OUT_OF_MEMORY, "no memory for a block");
     return NULL;
   }
-  *block = (tn_block){ .state = TN_BLOCK_LIVE, .allocator = allocator };
+  block->state = TN_BLOCK_LIVE;
+  block->allocator = allocator;
+  block->segment = NULL;
+  block->requested = 0;
+  set_address(block, 0);
   tn_refcount_init(&block->refs);
   return block;
 }
 
 static void give_back_empty(tn_block *block)
 {
-  pthread_mutex_lock(&block->allocator->lock);
+  tn_brief_lock_take(&block->allocator->lock);
   tn_block_struct_release(block->allocator, block);
-  pthread_mutex_unlock(&block->allocator->lock);
+  tn_brief_lock_give(&block->allocator->lock);
 }
 
 tn_block *tn_block_for_stream(tn_stream *stream, size_t bytes)
@@ -289,10 +359,12 @@ tn_block *tn_block_for_stream(tn_stream *stream, size_t bytes)
   };
   tn_block *block = NULL;
   if (__builtin_expect(bytes <= TN_LARGEST_REQUEST, 1)) {
-    pthread_mutex_lock(&allocator->lock);
+    tn_brief_lock_take(&allocator->lock);
     if (allocator->pending_count) tn_pending_poll(allocator);
-    block = tn_request_from_cache(&request);
-    pthread_mutex_unlock(&allocator->lock);
+    block = take_deferred(&request);
+    block = __builtin_expect(block != NULL, 1)
+        ? make_live(&request, block) : tn_request_from_cache(&request);
+    tn_brief_lock_give(&allocator->lock);
   }
   return __builtin_expect(block != NULL, 1) ? block
                                             : tn_request_from_device(&request);

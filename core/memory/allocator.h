@@ -10,6 +10,7 @@
 #define TN_CORE_MEMORY_ALLOCATOR_H
 
 #include "core/memory/block.h"
+#include "core/memory/brief_lock.h"
 #include "core/memory/free_list.h"
 #include "core/memory/statistics.h"
 
@@ -22,9 +23,16 @@
 #define TN_SEGMENT_STEP ((uint64_t)2 << 20)
 #define TN_LARGEST_REQUEST ((uint64_t)1 << 60)
 
+/* Small blocks that were given back just now are kept as they are for the
+ * next request of their size. All other requests find them joined: what is
+ * cached looks as if joining were done at once. */
+enum { TN_DEFERRED_MAX = 16 };
+
 typedef struct tn_stream_cache {
   struct tn_allocator *allocator;
   tn_stream *stream; /* NULL: it ended, and with it all work of the cache */
+  unsigned deferred_count;
+  tn_block *deferred[TN_DEFERRED_MAX]; /* the last one last */
   tn_free_list lists[2]; /* large, small */
   struct tn_stream_cache *next;
 } tn_stream_cache;
@@ -41,17 +49,18 @@ typedef struct tn_allocator {
   tn_device_state *state;
   struct tn_allocator *next; /* of all allocators, for good */
   bool is_caching;
-  pthread_mutex_t lock; /* guards the rest; never held while blocking */
+  tn_brief_lock lock; /* guards what follows; never held while blocking */
   tn_stream_cache *caches;
   tn_segment *segments;
   tn_block *unused; /* structs, linked by free_next */
   tn_pending_queue *pending;
   unsigned pending_count; /* blocks */
-  /* Threads that give segments back, which no other can see meanwhile. */
-  unsigned trimming;
-  uint64_t trim_round; /* changes when one is done */
-  pthread_cond_t trimmed;
   tn_statistics statistics;
+  /* Threads that give segments back, which no other can see meanwhile. */
+  pthread_mutex_t trim_lock; /* guards the rest */
+  pthread_cond_t trimmed;
+  unsigned trimming;
+  uint64_t trim_round; /* changes when memory was given back */
 } tn_allocator;
 
 /* What a request is on its way. */
@@ -81,8 +90,12 @@ tn_block *tn_request_from_cache(const tn_request *request);
  * too much. */
 tn_block *tn_request_finish(const tn_request *request, tn_block *block);
 
-/* Joins a block with its free neighbours, into its cache's list. */
+/* Counts a block as not used any more, and joins it with its free neighbours
+ * into its cache's list. */
 void tn_block_to_cache(tn_block *block);
+
+/* Joins what was deferred, in all caches. */
+void tn_allocator_settle(tn_allocator *allocator);
 
 /* Not locked: from the plugin, after everything that may make room. NULL with
  * the error set. */

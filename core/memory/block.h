@@ -6,16 +6,21 @@
 #include "tenon/memory.h"
 
 typedef enum tn_block_state {
-  TN_BLOCK_FREE,   /* in its cache's free list */
-  TN_BLOCK_LIVE,   /* held by the program */
-  TN_BLOCK_PENDING /* given back, but in use by recorded streams */
+  TN_BLOCK_FREE,     /* in its cache's free list */
+  TN_BLOCK_DEFERRED, /* given back just now, not joined with others yet */
+  TN_BLOCK_LIVE,     /* held by the program */
+  TN_BLOCK_PENDING   /* given back, but in use by recorded streams */
 } tn_block_state;
 
 struct tn_block {
   tn_refcount refs; /* while live */
   uint8_t state;    /* tn_block_state; under the allocator's lock */
   bool is_small;    /* of its segment */
-  tn_address address;
+  /* For those who hold only the address: whether the program got it so, and
+   * whether the table of addresses has it. */
+  atomic_bool is_named;
+  bool is_in_table; /* under the allocator's lock, or its holder's */
+  _Atomic tn_address address;
   uint64_t size;      /* a multiple of 512 */
   uint64_t requested; /* what the program asked for */
   struct tn_allocator *allocator;

@@ -16,12 +16,12 @@ static void give_back_segments(tn_allocator *allocator)
   tn_device_state *state = allocator->state;
   tn_alloc_desc desc = { .struct_size = sizeof desc,
                          .kind = TN_MEMORY_DEVICE };
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   for (tn_segment *s = allocator->segments; s; s = s->next) {
     desc.bytes = s->size;
     state->backend->alloc.free(state->handle, &desc, s->address);
   }
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
 }
 
 static void finish(void)
@@ -31,21 +31,26 @@ static void finish(void)
     give_back_segments(a);
 }
 
-/* No thread holds two of these locks, so that their order does not matter. */
+/* An allocator's lock may be held when the table's is taken; else no thread
+ * holds two of these. */
 static void before_fork(void)
 {
-  tn_address_table_lock();
   tn_pinned_lock();
-  for (tn_allocator *a = tn_allocator_first(); a; a = a->next)
-    pthread_mutex_lock(&a->lock);
+  for (tn_allocator *a = tn_allocator_first(); a; a = a->next) {
+    pthread_mutex_lock(&a->trim_lock);
+    tn_brief_lock_take(&a->lock);
+  }
+  tn_address_table_lock();
 }
 
 static void after_fork(void)
 {
-  for (tn_allocator *a = tn_allocator_first(); a; a = a->next)
-    pthread_mutex_unlock(&a->lock);
-  tn_pinned_unlock();
   tn_address_table_unlock();
+  for (tn_allocator *a = tn_allocator_first(); a; a = a->next) {
+    tn_brief_lock_give(&a->lock);
+    pthread_mutex_unlock(&a->trim_lock);
+  }
+  tn_pinned_unlock();
 }
 
 static void arm(void)

@@ -4,6 +4,8 @@ libtenon_la_SOURCES += \
   %D%/allocator.c \
   %D%/allocator.h \
   %D%/block.h \
+  %D%/brief_lock.c \
+  %D%/brief_lock.h \
   %D%/finish.c \
   %D%/finish.h \
   %D%/free_list.c \

@@ -19,10 +19,12 @@ void *tn_malloc(tn_device device, size_t bytes)
 {
   tn_block *block = tn_block_new(device, bytes);
   if (!block) return NULL;
-  if (bytes == 0 || tn_address_table_add(block) != TN_OK) {
+  bool is_known = block->is_in_table;
+  if (bytes == 0 || (!is_known && tn_address_table_add(block) != TN_OK)) {
     tn_block_release(block);
     return NULL;
   }
+  atomic_store_explicit(&block->is_named, true, memory_order_relaxed);
   return tn_block_address(block);
 }
 
@@ -33,12 +35,25 @@ static tn_status refuse_address(const void *address)
                   (uintptr_t)address);
 }
 
+/* The table may have blocks that were given back a moment ago. */
+static tn_block *find_named(tn_address address)
+{
+  tn_block *block = tn_address_table_find(address);
+  bool is_named = block && atomic_load_explicit(&block->is_named,
+                                                memory_order_relaxed);
+  return is_named ? block : NULL;
+}
+
 void tn_free(void *address)
 {
   if (!address || tn_is_shut_down()) return;
-  tn_block *block = tn_address_table_take((tn_address)(uintptr_t)address);
-  if (block) tn_block_release(block);
-  else if (!tn_pinned_free(address)) refuse_address(address);
+  tn_block *block = find_named((tn_address)(uintptr_t)address);
+  if (block) {
+    atomic_store_explicit(&block->is_named, false, memory_order_relaxed);
+    tn_block_release(block);
+  } else if (!tn_pinned_free(address)) {
+    refuse_address(address);
+  }
 }
 
 /* Locked. The live block around an address. */
@@ -58,9 +73,9 @@ static tn_block *find_in(tn_allocator *allocator, tn_address address)
 static tn_block *find_around(tn_address address)
 {
   for (tn_allocator *a = tn_allocator_first(); a; a = a->next) {
-    pthread_mutex_lock(&a->lock);
+    tn_brief_lock_take(&a->lock);
     tn_block *block = find_in(a, address);
-    pthread_mutex_unlock(&a->lock);
+    tn_brief_lock_give(&a->lock);
     if (block) return block;
   }
   return NULL;
@@ -70,11 +85,11 @@ static tn_status add_use(tn_block *block, tn_stream *stream,
                          tn_moment *moment)
 {
   tn_allocator *allocator = block->allocator;
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_status status = tn_pending_prepare(allocator, stream);
   if (status == TN_OK) status = tn_uses_add(&block->uses, stream, moment);
   else tn_moment_release(moment);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   return status;
 }
 
@@ -115,7 +130,7 @@ tn_status tn_memory_record_stream(void *address, tn_stream *stream)
     tn_leave();
     return status;
   }
-  tn_block *block = tn_address_table_find(number);
+  tn_block *block = find_named(number);
   if (!block) block = find_around(number);
   return block ? tn_block_record_stream(block, stream)
                : refuse_address(address);
@@ -125,9 +140,9 @@ static size_t current(tn_device device, tn_statistic which)
 {
   tn_allocator *allocator = acquire(device);
   if (!allocator) return 0;
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   uint64_t value = tn_statistics_current(&allocator->statistics, which);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   return (size_t)value;
 }
 
@@ -135,9 +150,9 @@ static size_t peak(tn_device device, tn_statistic which)
 {
   tn_allocator *allocator = acquire(device);
   if (!allocator) return 0;
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   uint64_t value = allocator->statistics.counters[which].peak_of_all;
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   return (size_t)value;
 }
 
@@ -165,9 +180,9 @@ tn_status tn_reset_peak_memory_stats(tn_device device)
 {
   tn_allocator *allocator = acquire(device);
   if (!allocator) return tn_last_status();
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_statistics_reset_peaks(&allocator->statistics);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   return TN_OK;
 }
 
@@ -177,10 +192,11 @@ tn_status tn_memory_get_stats(tn_device device, tn_memory_stats *out)
   tn_allocator *allocator = acquire(device);
   if (!allocator) return tn_last_status();
   bool is_inside = tn_enter_to_release(allocator->state);
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   if (is_inside) tn_pending_poll(allocator);
+  tn_allocator_settle(allocator);
   tn_statistics_read(&allocator->statistics, out);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   if (is_inside) tn_leave();
   return TN_OK;
 }
@@ -191,9 +207,9 @@ tn_status tn_empty_cache(tn_device device)
   if (!allocator) return tn_last_status();
   tn_status status = tn_enter(allocator->state);
   if (status != TN_OK) return status;
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_pending_poll(allocator);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   tn_allocator_trim(allocator);
   tn_leave();
   return TN_OK;
@@ -209,10 +225,10 @@ static tn_status info_of(tn_allocator *allocator, uint64_t *unused,
     if (status != TN_OK) tn_plugin_error(state, status, "memory figures");
     return status;
   }
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   uint64_t reserved = tn_statistics_current(&allocator->statistics,
                                             TN_STATISTIC_reserved);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   *total = state->info.memory_total;
   *unused = *total > reserved ? *total - reserved : 0;
   return TN_OK;

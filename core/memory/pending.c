@@ -86,13 +86,13 @@ static tn_status collect(tn_allocator *allocator, tn_uses *all)
 bool tn_pending_wait(tn_allocator *allocator)
 {
   tn_uses all = { 0 };
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   bool are_there = allocator->pending_count != 0;
   collect(allocator, &all);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   tn_uses_wait(&all);
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_pending_poll(allocator);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   return are_there;
 }

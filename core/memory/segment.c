@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/memory/address_table.h"
 #include "core/memory/allocator.h"
 #include "core/memory/pinned.h"
 
@@ -70,10 +71,12 @@ static tn_block *add_segment(const tn_request *request, uint64_t bytes,
     .is_uncached = !allocator->is_caching, .cache = request->cache,
     .first = block,
   };
-  *block = (tn_block){
-    .is_small = request->is_small, .address = address, .size = bytes,
-    .allocator = allocator, .segment = segment,
-  };
+  block->is_small = request->is_small;
+  block->size = bytes;
+  block->allocator = allocator;
+  block->segment = segment;
+  block->before = block->after = NULL;
+  atomic_store_explicit(&block->address, address, memory_order_relaxed);
   link_segment(allocator, segment);
   count_segment(segment, &allocator->statistics, true);
   return block;
@@ -94,10 +97,10 @@ static tn_block *get_segment(const tn_request *request, uint64_t bytes,
                       " bytes", bytes);
     return NULL;
   }
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_block *block = add_segment(request, bytes, address);
   if (block) tn_request_finish(request, block);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   if (!block) plugin_free(allocator->state, bytes, address);
   return block;
 }
@@ -112,6 +115,7 @@ static bool is_wholly_free(const tn_segment *segment)
 static tn_segment *detach(tn_allocator *allocator)
 {
   tn_segment *detached = NULL;
+  tn_allocator_settle(allocator);
   for (tn_segment *s = allocator->segments, *next; s; s = next) {
     next = s->next;
     tn_stream *stream = s->cache->stream;
@@ -148,32 +152,49 @@ static void drop(tn_allocator *allocator, tn_segment *detached)
   }
 }
 
-static bool wait_for_others(tn_allocator *allocator)
+/* What others detached is as good as ours, when they are done. The trim_lock
+ * is held. */
+static bool wait_for_others(tn_allocator *allocator, uint64_t round)
 {
-  if (!allocator->trimming) return false;
-  uint64_t round = allocator->trim_round;
-  while (round == allocator->trim_round)
-    pthread_cond_wait(&allocator->trimmed, &allocator->lock);
+  if (!allocator->trimming) return round != allocator->trim_round;
+  while (allocator->trimming && round == allocator->trim_round)
+    pthread_cond_wait(&allocator->trimmed, &allocator->trim_lock);
   return true;
+}
+
+static void give_segments_back(tn_allocator *allocator, tn_segment *detached)
+{
+  return_memory(allocator->state, detached);
+  tn_brief_lock_take(&allocator->lock);
+  drop(allocator, detached);
+  tn_brief_lock_give(&allocator->lock);
 }
 
 bool tn_allocator_trim(tn_allocator *allocator)
 {
-  pthread_mutex_lock(&allocator->lock);
+  pthread_mutex_lock(&allocator->trim_lock);
+  uint64_t round = allocator->trim_round;
+  allocator->trimming++;
+  pthread_mutex_unlock(&allocator->trim_lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_segment *detached = detach(allocator);
-  bool found = detached || wait_for_others(allocator);
-  if (detached) {
-    allocator->trimming++;
-    pthread_mutex_unlock(&allocator->lock);
-    return_memory(allocator->state, detached);
-    pthread_mutex_lock(&allocator->lock);
-    drop(allocator, detached);
-    allocator->trimming--;
-    allocator->trim_round++;
-    pthread_cond_broadcast(&allocator->trimmed);
-  }
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
+  if (detached) give_segments_back(allocator, detached);
+  pthread_mutex_lock(&allocator->trim_lock);
+  allocator->trimming--;
+  if (detached) allocator->trim_round++;
+  pthread_cond_broadcast(&allocator->trimmed);
+  bool found = detached || wait_for_others(allocator, round);
+  pthread_mutex_unlock(&allocator->trim_lock);
   return found;
+}
+
+static uint64_t round_of(tn_allocator *allocator)
+{
+  pthread_mutex_lock(&allocator->trim_lock);
+  uint64_t round = allocator->trim_round;
+  pthread_mutex_unlock(&allocator->trim_lock);
+  return round;
 }
 
 void tn_segment_give_back(tn_block *block)
@@ -184,20 +205,21 @@ void tn_segment_give_back(tn_block *block)
   tn_error_state before;
   tn_error_save(&before);
   tn_uses_wait(&block->uses);
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   tn_stream *stream = segment->cache->stream;
   segment->stream = stream && tn_stream_try_retain(stream) ? stream : NULL;
   unlink_segment(allocator, segment);
   segment->next = NULL;
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   return_memory(allocator->state, segment);
-  pthread_mutex_lock(&allocator->lock);
+  if (block->is_in_table) tn_address_table_remove(block);
+  tn_brief_lock_take(&allocator->lock);
   tn_statistics_subtract(statistics, TN_STATISTIC_active, block->is_small,
                          block->size);
   tn_statistics_subtract(statistics, TN_STATISTIC_requested, block->is_small,
                          block->requested);
   drop(allocator, segment);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   tn_error_restore(&before);
 }
 
@@ -224,13 +246,13 @@ static uint64_t capacity_of(tn_device_state *state)
 static void refuse(const tn_request *request)
 {
   tn_allocator *allocator = request->allocator;
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   allocator->statistics.ooms++;
   uint64_t reserved = tn_statistics_current(&allocator->statistics,
                                             TN_STATISTIC_reserved);
   uint64_t allocated = tn_statistics_current(&allocator->statistics,
                                              TN_STATISTIC_allocated);
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   char device[TN_DEVICE_TEXT_SIZE];
   tn_device_format(allocator->state->device, device, sizeof device);
   tn_error(TN_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " bytes: capacity "
@@ -249,9 +271,9 @@ static uint64_t segment_size(const tn_request *request)
 
 static tn_block *look_again(const tn_request *request)
 {
-  pthread_mutex_lock(&request->allocator->lock);
+  tn_brief_lock_take(&request->allocator->lock);
   tn_block *block = tn_request_from_cache(request);
-  pthread_mutex_unlock(&request->allocator->lock);
+  tn_brief_lock_give(&request->allocator->lock);
   return block;
 }
 
@@ -261,9 +283,9 @@ static tn_block *get_after_making_room(const tn_request *request,
 {
   tn_allocator *allocator = request->allocator;
   uint64_t bytes = segment_size(request);
-  pthread_mutex_lock(&allocator->lock);
+  tn_brief_lock_take(&allocator->lock);
   allocator->statistics.retries++;
-  pthread_mutex_unlock(&allocator->lock);
+  tn_brief_lock_give(&allocator->lock);
   tn_block *block = NULL;
   if (tn_allocator_trim(allocator))
     block = get_segment(request, bytes, is_short);
@@ -291,11 +313,13 @@ tn_block *tn_request_from_device(const tn_request *request)
   tn_error_state before;
   tn_error_save(&before);
   bool is_short;
+  uint64_t round = round_of(request->allocator);
   tn_block *block = get_segment(request, segment_size(request), &is_short);
-  if (!block && is_short) {
-    block = get_after_making_room(request, &is_short);
-    if (!block && is_short) refuse(request);
-  }
+  if (!block && is_short) block = get_after_making_room(request, &is_short);
+  /* Another thread may have made room, and have gone, in between. */
+  if (!block && is_short && round != round_of(request->allocator))
+    block = get_segment(request, segment_size(request), &is_short);
+  if (!block && is_short) refuse(request);
   if (block) tn_error_restore(&before);
   return block;
 }
