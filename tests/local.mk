@@ -47,6 +47,7 @@ EXTRA_DIST += %D%/on_device.sh
 
 if OPENCL
 check_PROGRAMS += %D%/opencl_plugin
+dist_check_SCRIPTS += %D%/opencl_variants.sh
 endif
 %C%_opencl_plugin_SOURCES = \
   %D%/opencl/copies.c \
@@ -59,6 +60,7 @@ endif
   %D%/opencl/rig.c \
   %D%/opencl/rig.h \
   %D%/opencl/streams.c \
+  %D%/opencl/suppressions.c \
   %D%/opencl_plugin.c \
   %D%/tap.c
 

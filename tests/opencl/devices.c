@@ -51,9 +51,7 @@ static void test_fork(void)
   pid_t child = fork();
   if (child == 0) {
     int count;
-    _exit(api->device->count(api->self, &count) == TN_FORKED &&
-                  strstr(last_error, "fork")
-              ? 0 : 1);
+    _exit(api->device->count(api->self, &count) == TN_FORKED ? 0 : 1);
   }
   int status = -1;
   waitpid(child, &status, 0);

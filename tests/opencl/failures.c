@@ -8,9 +8,10 @@
 static tn_backend_kernel *kernel;
 static tn_address memory;
 
-/* PoCL still uses failed commands and user events after their release, so
- * that the marker has an event, and neither of a failure is released. */
-static cl_event gate, marker;
+/* PoCL still uses failed commands and user events after their release, so the
+ * marker has an event, and those of a failure are kept. */
+static cl_event gate, marker, kept[16];
+static int kept_count;
 
 static void close_gate(void)
 {
@@ -22,9 +23,13 @@ static void close_gate(void)
 static void open_gate(cl_int status)
 {
   raw.set_user_event_status(gate, status);
-  if (status < CL_COMPLETE) return;
-  raw.release_event(marker);
-  raw.release_event(gate);
+  if (status < CL_COMPLETE) {
+    kept[kept_count++] = gate;
+    kept[kept_count++] = marker;
+  } else {
+    raw.release_event(marker);
+    raw.release_event(gate);
+  }
 }
 
 static tn_status launch_tagged(tn_tag tag)
