@@ -1,19 +1,9 @@
 # Plugins that only the tests use; never installed.
 test_plugin_ldflags = $(backend_ldflags) -rpath /nowhere
 
-# The rehearsal backend: see remote/remote.h.
-remote_families = bytes elementwise histogram matmul random reduce
-check_LTLIBRARIES += %D%/remote/libkernels.la %D%/remote/tenon-remote.la
-%C%_remote_libkernels_la_SOURCES = \
-  kernels/bytes.c \
-  kernels/elementwise.c \
-  kernels/histogram.c \
-  kernels/matmul.c \
-  kernels/random.c \
-  kernels/reduce.c
-%C%_remote_libkernels_la_CPPFLAGS = $(AM_CPPFLAGS) -DTN_CPU_LEVEL=remote
-%C%_remote_libkernels_la_CFLAGS = $(AM_CFLAGS) $(TN_KERNEL_CFLAGS)
-
+# The rehearsal backend: see remote/remote.h. It computes with the cpu
+# backend's kernels and compiler, at the baseline level only.
+check_LTLIBRARIES += %D%/remote/tenon-remote.la
 %C%_remote_tenon_remote_la_SOURCES = \
   %D%/remote/copy.c \
   %D%/remote/entry.c \
@@ -25,11 +15,16 @@ check_LTLIBRARIES += %D%/remote/libkernels.la %D%/remote/tenon-remote.la
   %D%/remote/queue.c \
   %D%/remote/remote.h \
   %D%/remote/rules.c \
-  %D%/remote/stream.c
+  %D%/remote/stream.c \
+  backends/cpu/build.c \
+  backends/cpu/compiler.c \
+  backends/cpu/image.c \
+  backends/cpu/level.c
+nodist_%C%_remote_tenon_remote_la_SOURCES = backends/cpu/language_text.c
 %C%_remote_tenon_remote_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
-  -DREMOTE_FAMILIES='" $(remote_families) "'
+  -DTN_CPU_VERSION='"$(PACKAGE_VERSION)"'
 %C%_remote_tenon_remote_la_LDFLAGS = $(test_plugin_ldflags)
-%C%_remote_tenon_remote_la_LIBADD = %D%/remote/libkernels.la -lm
+%C%_remote_tenon_remote_la_LIBADD = kernels/libbaseline.la -lm
 test_backend_path += $(abs_top_builddir)/%D%/remote/$(LT_OBJDIR)
 
 check_PROGRAMS += tests/remote

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/host.h"
+
 const tn_host_api *remote_host;
 
 static tn_status count(void *self, int *out)
@@ -99,7 +101,7 @@ const tn_backend_api *tn_backend_entry(const tn_host_api *host,
                                        const tn_backend_api *next)
 {
   (void)next;
-  remote_host = host;
+  remote_host = tn_cpu_host = host;
   remote_rules_init();
   return &api;
 }

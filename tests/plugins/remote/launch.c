@@ -19,47 +19,49 @@ static void read_signature(tn_backend_kernel *kernel)
   }
 }
 
-/* Kernels for all that an image has. */
-static tn_status fill(tn_backend_module *module, const tn_cpu_image *image)
+static void add(tn_backend_module *module, const tn_cpu_kernel *code)
 {
-  module->count = (size_t)(image->end - image->begin);
-  module->kernels = calloc(module->count + 1, sizeof *module->kernels);
+  tn_backend_kernel *kernel = &module->kernels[module->count++];
+  kernel->module = module;
+  kernel->cpu = code;
+  read_signature(kernel);
+}
+
+static tn_status fill(tn_backend_module *module, const remote_image *image)
+{
+  size_t most = (size_t)(image->kernels->end - image->kernels->begin);
+  module->kernels = calloc(most, sizeof *module->kernels);
   if (!module->kernels)
     return remote_host->error(TN_OUT_OF_MEMORY, "no memory for %zu kernels",
-                              module->count);
-  for (size_t i = 0; i < module->count; i++) {
-    module->kernels[i].module = module;
-    module->kernels[i].cpu = image->begin[i];
-    read_signature(&module->kernels[i]);
+                              most);
+  for (size_t i = 0; i < most; i++) {
+    const tn_cpu_kernel *code = image->kernels->begin[i];
+    if (!image->family || !strcmp(code->family, image->family))
+      add(module, code);
   }
   return TN_OK;
 }
 
-static bool uses_f64(const tn_backend_kernel *kernel)
-{
-  return strstr(kernel->cpu->signature, ", double,") != NULL;
-}
-
-/* A source with doubles does not compile for a device without them. */
-static tn_status check_f64(const tn_backend_module *module)
+/* Doubles do not compile for a device without them. */
+static tn_status check_f64(const tn_backend_module *module, int32_t kind)
 {
   for (size_t i = 0; i < module->count; i++)
-    if (uses_f64(&module->kernels[i]))
-      return remote_host->error(TN_COMPILE_FAILED,
-                                "kernel \"%s\" uses double, which device %d "
-                                "of remote lacks",
-                                module->kernels[i].cpu->name,
-                                module->device->ordinal);
+    if (strstr(module->kernels[i].cpu->signature, ", double,"))
+      return remote_host->error(
+          kind == TN_MODULE_BUILTIN ? TN_UNSUPPORTED : TN_COMPILE_FAILED,
+          "kernel \"%s\" uses double, which device %d of remote lacks",
+          module->kernels[i].cpu->name, module->device->ordinal);
   return TN_OK;
 }
 
 static tn_status load_into(tn_backend_module *module,
                            const tn_module_desc *desc)
 {
-  const tn_cpu_image *image = NULL;
-  tn_status status = remote_image_find(desc, &image, &module->library);
-  if (!status) status = fill(module, image);
-  return status ? status : check_f64(module);
+  remote_image image;
+  tn_status status = remote_image_find(desc, &image);
+  module->library = image.library;
+  if (!status) status = fill(module, &image);
+  return status ? status : check_f64(module, desc->kind);
 }
 
 static void module_free(tn_backend_module *module)

@@ -14,16 +14,22 @@ struct tn_backend_kernel {
   unsigned pending;  /* launches not yet run; under remote_lock */
 };
 
+/* Where kernels are: those of a family, or all where there is none. */
+typedef struct remote_image {
+  const tn_cpu_image *kernels;
+  const char *family;
+  void *library; /* of a module compiled at run time: closed after use */
+} remote_image;
+
 struct tn_backend_module {
   tn_backend_device *device;
-  void *library; /* of a module compiled at run time, or NULL */
+  void *library; /* as above */
   tn_backend_kernel *kernels;
   size_t count;
 };
 
-/* The kernels of a module: built into the plugin, or compiled for the host by
- * the system's compiler; then *library is to be closed after use. */
-tn_status remote_image_find(const tn_module_desc *desc,
-                            const tn_cpu_image **image, void **library);
+/* The image of a module: built into the plugin, or compiled by the system's
+ * compiler. Sets out->library on failure too, if it got that far. */
+tn_status remote_image_find(const tn_module_desc *desc, remote_image *out);
 
 #endif
