@@ -68,8 +68,8 @@ static tn_status copy_within(const tn_copy_job *job)
 }
 
 /* On the source's stream, unless only the other one is asynchronous. The
- * other one waits at the end, unless that would block the host of a copy that
- * need not. */
+ * other one waits at the end: one that is eager by blocking the host, as its
+ * memory is host memory that is not pinned. */
 static tn_status copy_direct(const tn_copy_job *job, tn_stream **stream)
 {
   tn_stream *dst = job->dst.stream, *src = job->src.stream;
@@ -78,8 +78,7 @@ static tn_status copy_direct(const tn_copy_job *job, tn_stream **stream)
   tn_status status = tn_copy_order(*stream, other);
   if (status == TN_OK)
     status = tn_copy_queue(*stream, &job->dst, &job->src, &job->shape, 0);
-  if (status == TN_OK && !other->is_eager)
-    status = tn_copy_order(other, *stream);
+  if (status == TN_OK) status = tn_copy_order(other, *stream);
   return status;
 }
 
