@@ -40,3 +40,7 @@ check_PROGRAMS += %D%/pinned
 %C%_pinned_SOURCES = %D%/pinned.c $(device_test)
 %C%_pinned_LDADD = $(tests_ldadd)
 device_tests += %D%/pinned
+check_PROGRAMS += %D%/waiting
+%C%_waiting_SOURCES = %D%/waiting.c $(device_test)
+%C%_waiting_LDADD = $(tests_ldadd)
+device_tests += %D%/waiting

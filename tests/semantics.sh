@@ -19,9 +19,17 @@ same() {
   tap_ok $? "$3"
 }
 
-# names RULE FILE: the rule as a word in a text of the file.
+# names RULE FILE: a text of the file begins with the rule, among others.
 names() {
-  [ -n "$2" ] && grep -qE "(^|[^A-Za-z0-9])$1([^A-Za-z0-9]|\$)" "$2"
+  grep -qE "\"([A-Z][0-9]+,? )*$1[ ,:]" "$2"
+}
+
+# The file of a test: its name is its path in tests/ without the ending.
+file_of() {
+  for ending in c sh; do
+    [ ! -f "$top_srcdir/tests/$1.$ending" ] ||
+      echo "$top_srcdir/tests/$1.$ending"
+  done
 }
 
 # check RULE KEPT TESTS
@@ -33,8 +41,8 @@ check() {
     return
   fi
   for test in $tests; do
-    names "$1" "$(find "$top_srcdir/tests" -name "$test.c" \
-      -o -name "$test.sh" | head -n 1)"
+    file=$(file_of "$test")
+    [ -n "$file" ] && names "$1" "$file"
     tap_ok $? "$1 is named by $test"
   done
   [ "$2" != "not yet" ] && [ -n "$2" ]

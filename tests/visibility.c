@@ -38,7 +38,7 @@ static void expect(const char *rule, const char *mask, const char *wanted)
 static void check_ordinals(void)
 {
   setenv("TENON_FAKE_DEVICES", "8", 1);
-  expect("A283", NULL, "0 1 2 3 4 5 6 7");
+  expect("D7 A283", NULL, "0 1 2 3 4 5 6 7");
   expect("A282", "1gpu2,2ampere", "1 2");
   expect("A282", "0, 1, 2, -1, 3", "0 1 2");
   expect("A282", "0, 1, 2, 1", "");

@@ -49,6 +49,7 @@ static void print_backend(const tn_device_info *info)
 
 static void print_notes(const tn_device_info *info, int indent)
 {
+  if (info->uuid[0]) printf("%*suuid %s\n", indent, "", info->uuid);
   supply supplies[2];
   int count = list_supplies(info, supplies);
   if (count) {
