@@ -49,6 +49,21 @@ check() {
   tap_ok $? "$1: a rule with tests says where it is kept"
 }
 
+# The A and R rows of "adopted" and "right, with tests", one a line.
+adopted() {
+  awk -F' *[|] *' '
+    $4 !~ /^adopted/ && $4 !~ /^right, with tests/ { next }
+    { n = split($2, part, /, */)
+      for (i = 1; i <= n; i++) {
+        letter = substr(part[i], 1, 1)
+        split(part[i], ends, "-")
+        first = substr(ends[1], 2) + 0
+        last = ends[2] ? substr(ends[2], 2) + 0 : first
+        for (k = first; k <= last; k++)
+          printf letter == "A" ? "A%03d\n" : "R%02d\n", k
+      } }' "$page"
+}
+
 same "$(rows | cut -d'|' -f1 | tr '\n' ' ')" "$(echo $all) " \
   "every rule has its row"
 rows >"${top_builddir}/tests/semantics.rows"
@@ -56,4 +71,16 @@ while IFS='|' read -r rule kept tests; do
   check "$rule" "$kept" "$tests"
 done <"${top_builddir}/tests/semantics.rows"
 rm -f "${top_builddir}/tests/semantics.rows"
+
+# What no test names is admitted to.
+tested=$(find "$top_srcdir/tests" -name '*.c' -o -name '*.sh' |
+  grep -v '/semantics\.sh$' |
+  xargs grep -ohE '\b(A[0-3][0-9][0-9]|R[0-9][0-9])\b' | sort -u)
+untested=$(adopted | sort -u | while read -r row; do
+  echo "$tested" | grep -qx "$row" || printf '%s ' "$row"
+done)
+admitted=$(sed -n '/^Without a test of their own: /,/\.$/p' "$page" |
+  tr -cs 'AR0-9' '\n' | grep -E '^[AR][0-9]' | tr '\n' ' ')
+same "$untested" "$admitted" "adopted rows without a test are admitted to"
+[ "$untested" = "$admitted" ] || echo "# they are $untested"
 tap_done
