@@ -1,10 +1,9 @@
-/* Current streams and the guards around them, on any device (rules D6, S7,
- * A051 to A063). */
+/* Blocks with a stream of their own: nested, on two devices, and every way out
+ * of them, on any device (rules D6, A027, A051 to A055). */
 #include "config.h"
 
 #include "tests/test_device.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,53 +20,6 @@ static int current_ordinal(void) { return tn_current_device(name).index; }
 static bool is_current(const tn_stream *stream)
 {
   return tn_current_stream(tn_stream_device(stream)) == stream;
-}
-
-static void test_pool(void)
-{
-  enum { POOL = 32 };
-  tn_stream *streams[POOL + 1];
-  bool distinct = true;
-  for (int i = 0; i <= POOL; i++) {
-    streams[i] = tn_stream_new(device, 0);
-    for (int k = 0; k < i && i < POOL; k++)
-      distinct = distinct && streams[k] != streams[i];
-  }
-  tap_ok(distinct, "S7 32 streams are 32");
-  tap_ok(streams[0] && streams[POOL] == streams[0],
-         "A058 S7 the next is the first again");
-  tap_ok(streams[0] != tn_default_stream(device),
-         "A050 none of them is the default stream");
-  tn_stream *urgent = tn_stream_new(device, -10);
-  tap_ok(urgent && urgent != streams[0], "A059 priorities are clamped");
-  tn_stream *least = tn_stream_new(device, 10);
-  tap_ok(least != NULL, "A059 on both sides");
-  for (int i = 0; i <= POOL; i++) tn_stream_release(streams[i]);
-  tn_stream_release(urgent);
-  tn_stream_release(least);
-}
-
-static void test_default(void)
-{
-  tn_stream *stream = tn_default_stream(device);
-  tap_ok(stream && is_current(stream), "D6 the default stream is current");
-  tn_device of = tn_stream_device(stream);
-  tap_ok(tn_device_equal(of, device), "A061 it is of its device");
-  if (has_second())
-    tap_ok(tn_default_stream(second) != stream,
-           "A061 each device has its own");
-  else tap_skip("A061 there is one device");
-}
-
-static void test_set(tn_stream *side)
-{
-  tap_is_int(tn_set_stream(side), TN_OK, "D6 a stream is made current");
-  tap_ok(is_current(side), "D6 and then it is");
-  tn_with_device(device)
-    tap_ok(is_current(side), "A056 a device guard leaves it alone");
-  tn_set_stream(tn_default_stream(device));
-  tap_ok(!is_current(side), "D6 and the default one again");
-  tap_is_int(tn_set_stream(NULL), TN_INVALID_ARGUMENT, "D6 NULL is refused");
 }
 
 static void test_second(tn_stream *side)
@@ -142,33 +94,6 @@ out:
          "D6 the body is skipped without a stream, with an error");
 }
 
-static void *look(void *argument)
-{
-  bool *is_default = argument;
-  *is_default = is_current(tn_default_stream(device));
-  tn_set_stream(tn_stream_new(device, 0));
-  return NULL;
-}
-
-static void test_threads(tn_stream *side)
-{
-  bool is_default = false;
-  pthread_t thread;
-  tn_set_stream(side);
-  if (pthread_create(&thread, NULL, look, &is_default) == 0)
-    pthread_join(thread, NULL);
-  tap_ok(is_default, "A057 D6 a thread begins at the default stream");
-  tap_ok(is_current(side), "A057 and changes its own only");
-  tn_set_stream(tn_default_stream(device));
-}
-
-static void test_absent_device(void)
-{
-  tn_device absent = { device.backend, 511 };
-  tap_ok(tn_current_stream(absent) == NULL, "A063 no stream of %s:511", name);
-  tap_is_int(tn_last_status(), TN_NO_SUCH_DEVICE, "A063 says why");
-}
-
 int main(void)
 {
   device = test_device();
@@ -176,15 +101,10 @@ int main(void)
   char text[TN_DEVICE_TEXT_SIZE];
   tn_device_format(device, text, sizeof text);
   snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
-  test_default();
-  test_pool();
   tn_stream *side = tn_stream_new(device, 0);
-  test_set(side);
   test_second(side);
   test_reentrance(side);
   test_ways_out(side);
-  test_threads(side);
-  test_absent_device();
   tn_stream_release(side);
   return tap_done();
 }
