@@ -62,3 +62,7 @@ check_PROGRAMS += %D%/native
 check_PROGRAMS += %D%/argument
 %C%_argument_SOURCES = %D%/argument.c $(manual_test)
 %C%_argument_LDADD = $(tests_ldadd)
+# Of the library's insides, which are not exported.
+check_PROGRAMS += %D%/kernel_cache
+%C%_kernel_cache_SOURCES = %D%/kernel_cache.c %D%/tap.c
+%C%_kernel_cache_LDADD = $(libtenon_la_OBJECTS)
