@@ -28,7 +28,7 @@
 #define CHUNK 1024
 #define LANES 64
 #define BLOCK 4096
-#define COLUMNS 32
+#define COLUMNS 64
 #define PIECE 64 /* elements along k that one item packs */
 
 TN_FUNCTION int64 least(int64 a, int64 b) { return a < b ? a : b; }
@@ -219,7 +219,7 @@ TN_KERNEL(matvec_f32, TN_OUT(float, y), TN_IN(float, a), TN_IN(float, x),
 
 /* The same for many columns that lie side by side: y[batch][block][column] =
  * the lane sum of x[i] b[i][column].
- * groups: batches x blocks x ceil(columns / 32) */
+ * groups: batches x blocks x ceil(columns / 64) */
 TN_KERNEL(vecmat_f32, TN_OUT(float, y), TN_IN(float, x), TN_IN(float, b),
           TN_VAL(int64, batches), TN_VAL(int64, columns), TN_VAL(int64, k),
           TN_VAL(int64, blocks), TN_VAL(int64, x_stride),

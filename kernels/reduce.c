@@ -10,7 +10,8 @@
 
 #define LANES 64
 #define BLOCK 4096
-#define TILE 32 /* columns, or short rows, that one group takes */
+#define TILE 32    /* short rows that one group takes */
+#define COLUMNS 64 /* columns that one group takes */
 
 TN_FUNCTION int64 least(int64 a, int64 b) { return a < b ? a : b; }
 
@@ -99,41 +100,41 @@ REDUCE_SHORT(min, GREATEST, of_min, part[t], SHORT_PARAMETERS)
 
 /* Along columns: x[outer][n][inner], the inner dimension contiguous; stride
  * from one outer to the next, step along n.  y[outer][blocks][inner].  A
- * group takes one block of 32 columns. */
-#define COLUMNS_PARAMETERS                                           \
-  TN_OUT(float, y), TN_IN(float, x), TN_VAL(int64, outer),           \
-    TN_VAL(int64, n), TN_VAL(int64, inner), TN_VAL(int64, stride),   \
+ * group takes one block of 64 columns. */
+#define COLUMNS_PARAMETERS                                                  \
+  TN_OUT(float, y), TN_IN(float, x), TN_VAL(int64, outer),                  \
+    TN_VAL(int64, n), TN_VAL(int64, inner), TN_VAL(int64, stride),          \
     TN_VAL(int64, step), TN_VAL(int64, blocks)
-#define BLOCK_OF_COLUMNS(g)                                          \
-  const int64 above = tn_quotient((g), tiles);                       \
-  const int64 column = ((g) - above * tiles) * TILE;                 \
-  const int64 row = tn_quotient(above, blocks);                      \
-  const int64 first = (above - row * blocks) * BLOCK;                \
-  const int64 length = least(n - first, BLOCK);                      \
-  const int32 width = (int32)least(inner - column, TILE);            \
+#define BLOCK_OF_COLUMNS(g)                                                 \
+  const int64 above = tn_quotient((g), tiles);                              \
+  const int64 column = ((g) - above * tiles) * COLUMNS;                     \
+  const int64 row = tn_quotient(above, blocks);                             \
+  const int64 first = (above - row * blocks) * BLOCK;                       \
+  const int64 length = least(n - first, BLOCK);                             \
+  const int32 width = (int32)least(inner - column, COLUMNS);                \
   TN_GLOBAL const float *from = x + row * stride + first * step + column
 
-#define REDUCE_COLUMNS(name, start, take, result, ...)               \
-  TN_KERNEL(name##_columns_f32, __VA_ARGS__)                         \
-  {                                                                  \
-    TN_SHARED(float, part, LANES * TILE);                            \
-    const int64 tiles = tn_quotient(inner + TILE - 1, TILE);         \
-    TN_GROUPS(g, outer * blocks * tiles) {                           \
-      BLOCK_OF_COLUMNS(g);                                           \
-      TN_ITEMS(t, LANES * TILE) part[t] = start;                     \
-      if (width == TILE)                                             \
-        TN_LANES(l, LANES, i, length,                                \
-                 for (int32 c = 0; c < TILE; c++) part[l * TILE + c] \
-                   = take(part[l * TILE + c], from[i * step + c]));  \
-      else                                                           \
-        TN_LANES(l, LANES, i, length,                                \
-                 for (int32 c = 0; c < width; c++) part[l * TILE + c] \
-                   = take(part[l * TILE + c], from[i * step + c]));  \
-      TN_TREE_PAIRS(t, u, LANES,                                     \
-                    for (int32 c = 0; c < TILE; c++) part[t * TILE + c] \
-                      = take(part[t * TILE + c], part[u * TILE + c])); \
-      TN_ITEMS(t, width) y[above * inner + column + t] = result;     \
-    }                                                                \
+#define REDUCE_COLUMNS(name, start, take, result, ...)                      \
+  TN_KERNEL(name##_columns_f32, __VA_ARGS__)                                \
+  {                                                                         \
+    TN_SHARED(float, part, LANES * COLUMNS);                                \
+    const int64 tiles = tn_quotient(inner + COLUMNS - 1, COLUMNS);          \
+    TN_GROUPS(g, outer * blocks * tiles) {                                  \
+      BLOCK_OF_COLUMNS(g);                                                  \
+      TN_ITEMS(t, LANES * COLUMNS) part[t] = start;                         \
+      if (width == COLUMNS)                                                 \
+        TN_LANES(l, LANES, i, length,                                       \
+                 for (int32 c = 0; c < COLUMNS; c++) part[l * COLUMNS + c]  \
+                   = take(part[l * COLUMNS + c], from[i * step + c]));      \
+      else                                                                  \
+        TN_LANES(l, LANES, i, length,                                       \
+                 for (int32 c = 0; c < width; c++) part[l * COLUMNS + c]    \
+                   = take(part[l * COLUMNS + c], from[i * step + c]));      \
+      TN_TREE_PAIRS(t, u, LANES,                                            \
+                    for (int32 c = 0; c < COLUMNS; c++) part[t * COLUMNS + c] \
+                      = take(part[t * COLUMNS + c], part[u * COLUMNS + c]));\
+      TN_ITEMS(t, width) y[above * inner + column + t] = result;            \
+    }                                                                       \
   }
 
 REDUCE_COLUMNS(sum, ZERO, of_sum, part[t], COLUMNS_PARAMETERS)

@@ -313,6 +313,7 @@ TN_FUNCTION tn_words_ tn_philox(uint64 seed, uint64 counter)
 {
   tn_words_ c = { (uint32)counter, (uint32)(counter >> 32), 0, 0 };
   uint32 k0 = (uint32)seed, k1 = (uint32)(seed >> 32);
+  TN_UNROLL
   for (int32 round = 0; round < 10; round++) {
     uint32 high0 = tn_mul_high(0xd2511f53u, c.w0);
     uint32 low0 = 0xd2511f53u * c.w0;
