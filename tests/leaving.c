@@ -1,0 +1,220 @@
+/* Programs that end without cleaning up, on any device (rules X4, R10, R44).
+ * The program runs itself as each of those below. */
+#include "config.h"
+
+#include "tests/test_device.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/tap.h"
+
+static tn_device device;
+
+enum { SIZE = 1 << 16, GOOD = 5 };
+
+/* Held here, so that leak checkers see them as what they are: kept. */
+static struct {
+  tn_stream *stream;
+  tn_event *event;
+  tn_module *module;
+  tn_kernel *kernel;
+  tn_block *block;
+  char *memory, *pinned;
+} kept;
+
+static const char source[] =
+    "TN_KERNEL(inc, TN_OUT(int32, y), TN_VAL(int64, n))"
+    "{ TN_PARALLEL_FOR(i, n) y[i] += 1; }";
+
+static void make(void)
+{
+  kept.stream = tn_stream_new(device, 0);
+  kept.event = tn_event_new(0);
+  kept.module = tn_module_load(device, source);
+  kept.kernel = tn_kernel_get(kept.module, "inc");
+  kept.block = tn_block_new(device, SIZE);
+  kept.memory = tn_malloc(device, SIZE);
+  kept.pinned = tn_malloc_pinned(SIZE);
+}
+
+static void queue_work(void)
+{
+  for (int i = 0; i < 20; i++) {
+    tn_copy(kept.memory, device, kept.pinned, test_host, SIZE, true);
+    tn_launch(kept.kernel, 1000, TN_ARGS(TN_ARG_PTR(kept.memory),
+                                         TN_ARG_I64(1000)));
+    tn_copy(kept.pinned, test_host, kept.memory, device, SIZE, true);
+  }
+  tn_event_record(kept.event, tn_current_stream(device));
+}
+
+/* Everything made, work queued, nothing released. */
+static int leave_all(void)
+{
+  make();
+  tn_set_stream(kept.stream);
+  queue_work();
+  return GOOD;
+}
+
+static void *leave_from_thread(void *unused)
+{
+  (void)unused;
+  exit(leave_all());
+}
+
+static int leave_in_thread(void)
+{
+  pthread_t thread;
+  pthread_create(&thread, NULL, leave_from_thread, NULL);
+  pthread_join(thread, NULL);
+  return 1;
+}
+
+/* Threads that use the library until it is no more. */
+static sem_t began;
+
+static void *go_on(void *argument)
+{
+  bool is_async = argument != NULL;
+  tn_stream *stream = tn_stream_new(device, 0);
+  if (is_async) tn_set_stream(stream);
+  for (int i = 0; tn_last_status() != TN_SHUT_DOWN; i++) {
+    void *memory = tn_malloc(device, SIZE);
+    tn_fill_bytes(memory, device, 1, SIZE);
+    tn_launch(kept.kernel, 1000, TN_ARGS(TN_ARG_PTR(memory),
+                                         TN_ARG_I64(1000)));
+    tn_free(memory);
+    if (i == 3) sem_post(&began);
+    if (i % 8 == 0 && !memory) break;
+    if (i % 16 == 0) tn_stream_synchronize(stream);
+  }
+  return NULL;
+}
+
+static int leave_beside_threads(void)
+{
+  pthread_t threads[3];
+  make();
+  sem_init(&began, 0, 0);
+  for (intptr_t i = 0; i < 3; i++)
+    pthread_create(&threads[i], NULL, go_on, (void *)(i % 2));
+  for (int i = 0; i < 3; i++)
+    while (sem_wait(&began) != 0) {}
+  return GOOD;
+}
+
+static int shut_down(void)
+{
+  make();
+  tn_set_stream(kept.stream);
+  queue_work();
+  tn_shutdown();
+  char bytes[4];
+  float ms;
+  bool is_refused =
+      tn_stream_synchronize(kept.stream) == TN_SHUT_DOWN &&
+      tn_stream_query(kept.stream) == TN_SHUT_DOWN &&
+      tn_event_record(kept.event, kept.stream) == TN_SHUT_DOWN &&
+      tn_launch(kept.kernel, 1, TN_ARGS(TN_ARG_PTR(kept.memory),
+                                        TN_ARG_I64(1))) == TN_SHUT_DOWN &&
+      tn_copy(bytes, test_host, kept.memory, device, 4, false) ==
+          TN_SHUT_DOWN &&
+      tn_fill_bytes(kept.memory, device, 0, 4) == TN_SHUT_DOWN &&
+      !tn_malloc(device, 4) && tn_last_status() == TN_SHUT_DOWN &&
+      !tn_stream_new(device, 0) && !tn_kernel_get(kept.module, "inc") &&
+      !tn_module_load(device, source) && !tn_malloc_pinned(4) &&
+      tn_last_status() == TN_SHUT_DOWN &&
+      tn_synchronize(device) == TN_SHUT_DOWN &&
+      tn_set_stream(kept.stream) == TN_SHUT_DOWN &&
+      tn_event_elapsed(kept.event, kept.event, &ms) != TN_OK;
+  tn_clear_error();
+  tn_free(kept.memory);
+  tn_free(kept.pinned);
+  tn_block_release(kept.block);
+  tn_kernel_release(kept.kernel);
+  tn_module_release(kept.module);
+  tn_event_release(kept.event);
+  tn_stream_release(kept.stream);
+  tn_shutdown();
+  return is_refused && tn_last_status() == TN_OK ? GOOD : 1;
+}
+
+static void release_late(void)
+{
+  tn_free(kept.memory);
+  tn_free(kept.pinned);
+  tn_block_release(kept.block);
+  tn_kernel_release(kept.kernel);
+  tn_event_release(kept.event);
+}
+
+/* Objects of static duration are released after the library's end. */
+static int release_at_exit(void)
+{
+  atexit(release_late);
+  return leave_all();
+}
+
+static const struct program {
+  const char *name, *what;
+  int (*run)(void);
+  int times;
+} programs[] = {
+  { "all", "that leaves everything behind", leave_all, 3 },
+  { "thread", "that ends in a thread", leave_in_thread, 3 },
+  { "beside", "that ends while threads use the library",
+    leave_beside_threads, 10 },
+  { "shutdown", "that ends the library, which then refuses all",
+    shut_down, 1 },
+  { "late", "that releases after the end", release_at_exit, 2 },
+};
+
+static int run_self(const char *self, const char *name)
+{
+  int status = -1;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    execl(self, self, name, (char *)NULL);
+    _exit(127);
+  }
+  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static bool can_run(void)
+{
+  tn_module *module = tn_module_load(device, source);
+  bool can = module || tn_last_status() != TN_UNSUPPORTED;
+  tn_module_release(module);
+  return can;
+}
+
+int main(int count, char **arguments)
+{
+  enum { PROGRAMS = sizeof programs / sizeof *programs };
+  device = test_device();
+  tn_set_default_device(device);
+  for (int i = 0; i < PROGRAMS && count > 1; i++)
+    if (strcmp(arguments[1], programs[i].name) == 0) return programs[i].run();
+  if (!can_run()) {
+    tap_skip("X4 no portable kernels here");
+    return tap_done();
+  }
+  for (int i = 0; i < PROGRAMS; i++) {
+    int status = GOOD;
+    for (int j = 0; j < programs[i].times && status == GOOD; j++)
+      status = run_self("/proc/self/exe", programs[i].name);
+    tap_is_int(status, GOOD, "X4 a program %s keeps its exit status",
+               programs[i].what);
+  }
+  return tap_done();
+}
