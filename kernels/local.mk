@@ -65,3 +65,14 @@ SUFFIXES += .kernel
 	  -f $(top_srcdir)/build-aux/flatten.awk $< > $@.tmp && mv $@.tmp $@
 $(kernel_texts): build-aux/flatten.awk include/tenon/kernel_lang.h \
   include/tenon/kernel_math.h $(kernel_headers)
+
+# What nvcc makes of them, committed: plugins are built with no nvcc too.
+kernel_ptx = \
+  %D%/ptx/bytes.ptx \
+  %D%/ptx/elementwise.ptx \
+  %D%/ptx/elementwise_f64.ptx \
+  %D%/ptx/histogram.ptx \
+  %D%/ptx/matmul.ptx \
+  %D%/ptx/random.ptx \
+  %D%/ptx/reduce.ptx
+EXTRA_DIST += $(kernel_ptx) build-aux/kernel_ptx.sh

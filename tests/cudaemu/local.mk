@@ -1,0 +1,86 @@
+# The driver double for tests of the cuda backend; never installed.  Its
+# pieces are libraries of this build tree.
+
+# The PTX interpreter.  Its arithmetic is compiled so that nothing is
+# contracted, and so that loops over lanes vectorise.
+check_LTLIBRARIES += %D%/ptx/liblanes.la %D%/ptx/libround.la %D%/ptx/libptx.la
+
+%C%_ptx_liblanes_la_SOURCES = \
+  %D%/ptx/lane.h \
+  %D%/ptx/lanes.c \
+  %D%/ptx/lanes.h \
+  %D%/ptx/lanes_convert.c \
+  %D%/ptx/lanes_float.c \
+  %D%/ptx/lanes_half.c \
+  %D%/ptx/lanes_integer.c
+%C%_ptx_liblanes_la_CFLAGS = $(AM_CFLAGS) -ffp-contract=off -fno-math-errno \
+  -fno-trapping-math
+
+%C%_ptx_libround_la_SOURCES = %D%/ptx/lanes_round.c
+%C%_ptx_libround_la_CFLAGS = $(AM_CFLAGS) -ffp-contract=off -frounding-math
+
+%C%_ptx_libptx_la_SOURCES = \
+  %D%/ptx/arena.c \
+  %D%/ptx/arena.h \
+  %D%/ptx/atomic.c \
+  %D%/ptx/barrier.c \
+  %D%/ptx/code.h \
+  %D%/ptx/compute.c \
+  %D%/ptx/exchange.c \
+  %D%/ptx/execute.c \
+  %D%/ptx/fault.c \
+  %D%/ptx/form.c \
+  %D%/ptx/form.h \
+  %D%/ptx/forms.h \
+  %D%/ptx/launch.c \
+  %D%/ptx/lexer.c \
+  %D%/ptx/lexer.h \
+  %D%/ptx/memory.c \
+  %D%/ptx/module.c \
+  %D%/ptx/parse.c \
+  %D%/ptx/parse.h \
+  %D%/ptx/parse_body.c \
+  %D%/ptx/parse_function.c \
+  %D%/ptx/parse_instruction.c \
+  %D%/ptx/parse_move.c \
+  %D%/ptx/parse_number.c \
+  %D%/ptx/parse_operand.c \
+  %D%/ptx/parse_variable.c \
+  %D%/ptx/ptx.h \
+  %D%/ptx/race.c \
+  %D%/ptx/run.h \
+  %D%/ptx/word.c \
+  %D%/ptx/word.h
+%C%_ptx_libptx_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
+%C%_ptx_libptx_la_LIBADD = %D%/ptx/liblanes.la %D%/ptx/libround.la -lm
+
+# Its tests: tests/ptx_NAME.c
+ptx_device = %D%/ptx_device.c %D%/ptx_device.h tests/tap.c
+ptx_operation = $(ptx_device) %D%/ptx_operation.c %D%/ptx_operation.h
+ptx_ldadd = %D%/ptx/libptx.la $(tests_ldadd)
+
+check_PROGRAMS += tests/ptx_integer tests/ptx_float tests/ptx_convert
+tests_ptx_integer_SOURCES = tests/ptx_integer.c $(ptx_operation)
+tests_ptx_integer_LDADD = $(ptx_ldadd)
+tests_ptx_float_SOURCES = tests/ptx_float.c $(ptx_operation)
+tests_ptx_float_LDADD = $(ptx_ldadd)
+tests_ptx_float_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+tests_ptx_convert_SOURCES = tests/ptx_convert.c $(ptx_operation)
+tests_ptx_convert_LDADD = $(ptx_ldadd)
+tests_ptx_convert_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+
+check_PROGRAMS += tests/ptx_errors tests/ptx_warps tests/ptx_faults
+tests_ptx_errors_SOURCES = tests/ptx_errors.c $(ptx_device)
+tests_ptx_errors_LDADD = $(ptx_ldadd)
+tests_ptx_warps_SOURCES = tests/ptx_warps.c $(ptx_device)
+tests_ptx_warps_LDADD = $(ptx_ldadd)
+tests_ptx_faults_SOURCES = tests/ptx_faults.c $(ptx_device)
+tests_ptx_faults_LDADD = $(ptx_ldadd)
+EXTRA_DIST += %D%/warps.ptx
+
+# The built-in kernels' PTX on it, and whether that is what nvcc makes.
+check_PROGRAMS += tests/ptx_kernels
+tests_ptx_kernels_SOURCES = tests/ptx_kernels.c %D%/ptx_device.c \
+  %D%/ptx_device.h
+tests_ptx_kernels_LDADD = tests/kernels/libtrials.la $(ptx_ldadd)
+dist_check_SCRIPTS += tests/kernels/ptx.sh
