@@ -112,7 +112,7 @@ static void test_times(void)
   tap_is_int(api->stream->elapsed(device, &start, &end, &forth), TN_OK,
              "S5 time between two timed points");
   api->stream->elapsed(device, &end, &start, &back);
-  tap_ok(forth > 0 && back == -forth, "S5 is more than none, and antisymmetric");
+  tap_ok(forth > 0 && back == -forth, "S5 is above none, and antisymmetric");
   tap_note("20 launches: %.3f ms", forth);
   tap_is_int(api->stream->elapsed(device, &start, &plain, &forth),
              TN_INVALID_ARGUMENT, "S5 a point without timing has no time");
