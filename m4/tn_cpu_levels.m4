@@ -16,8 +16,8 @@ int tn_probe;]])],
   [AC_MSG_RESULT([no])])
 CFLAGS=$tn_save
 # These come after the user's flags, of which -Ofast would change results.
-TN_KERNEL_CFLAGS="-fno-fast-math -fno-unsafe-math-optimizations"
-TN_KERNEL_CFLAGS="$TN_KERNEL_CFLAGS -fno-finite-math-only -fsigned-zeros"
+# (-fno-unsafe-math-optimizations would set other things in clang 14.)
+TN_KERNEL_CFLAGS="-fno-fast-math -fno-finite-math-only -fsigned-zeros"
 TN_KERNEL_CFLAGS="$TN_KERNEL_CFLAGS -fno-associative-math"
 TN_KERNEL_CFLAGS="$TN_KERNEL_CFLAGS -fno-reciprocal-math -fno-lto"
 TN_KERNEL_CFLAGS="$TN_KERNEL_CFLAGS -ffp-contract=off -fno-math-errno"

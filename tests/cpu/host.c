@@ -52,6 +52,13 @@ static const char *host_environment(const char *name)
   return getenv(name);
 }
 
+static void count(int *number)
+{
+  pthread_mutex_lock(&lock);
+  ++*number;
+  pthread_mutex_unlock(&lock);
+}
+
 /* An entry's file is the payload and then the key. */
 static void entry_path(const void *key, size_t size, char *path, size_t most)
 {
@@ -69,10 +76,10 @@ static tn_status host_cache_find(const char *kind, const void *key,
   tap_ok(strcmp(kind, "cpu") == 0, "the cache is asked for \"cpu\" entries");
   entry_path(key, key_size, path, path_size);
   if (stat(path, &facts) != 0) {
-    counts.missed++;
+    count(&counts.missed);
     return TN_NOT_READY;
   }
-  counts.found++;
+  count(&counts.found);
   *payload_size = (uint64_t)facts.st_size - key_size;
   return TN_OK;
 }
@@ -85,14 +92,15 @@ static tn_status host_cache_store(const char *kind, const void *key,
   char draft[512];
   (void)kind;
   entry_path(key, key_size, path, path_size);
-  snprintf(draft, sizeof draft, "%s/draft", folder);
-  FILE *file = fopen(draft, "w");
+  snprintf(draft, sizeof draft, "%s/draft-XXXXXX", folder);
+  int descriptor = mkstemp(draft);
+  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
   if (!file) return host_error(TN_INVALID_ARGUMENT, "cannot write %s", draft);
   fwrite(payload, 1, payload_size, file);
   fwrite(key, 1, key_size, file);
   fclose(file);
   rename(draft, path);
-  counts.stored++;
+  count(&counts.stored);
   return TN_OK;
 }
 
