@@ -13,22 +13,6 @@
 /* The number in the JSON's "schema_version"; tenon-devices.1 describes it. */
 #define SCHEMA_VERSION 1
 
-/* What the core does where the backend has no table for it. */
-typedef struct supply {
-  const char *key;  /* in JSON */
-  const char *text; /* for people */
-} supply;
-
-static int list_supplies(const tn_device_info *info, supply *supplies)
-{
-  int count = 0;
-  if (!info->has_stream)
-    supplies[count++] = (supply){ "stream", "synchronous streams" };
-  if (!info->has_graph)
-    supplies[count++] = (supply){ "graph", "recorded graphs" };
-  return count;
-}
-
 static int max_int(int a, int b) { return a > b ? a : b; }
 
 static void print_memory(const tn_device_info *info)
@@ -50,14 +34,8 @@ static void print_backend(const tn_device_info *info)
 static void print_notes(const tn_device_info *info, int indent)
 {
   if (info->uuid[0]) printf("%*suuid %s\n", indent, "", info->uuid);
-  supply supplies[2];
-  int count = list_supplies(info, supplies);
-  if (count) {
-    printf("%*sthe core supplies ", indent, "");
-    for (int i = 0; i < count; i++)
-      printf("%s%s", i ? " and " : "", supplies[i].text);
-    putchar('\n');
-  }
+  if (!info->has_stream)
+    printf("%*sthe core supplies synchronous streams\n", indent, "");
   if (!info->has_launch)
     printf("%*sno kernels: the backend cannot run any\n", indent, "");
   if (info->not_reproducible[0])
@@ -150,9 +128,7 @@ static void write_properties(tn_json *json, const tn_device_info *info)
   tn_json_bool(json, "kernels", info->has_launch);
   tn_json_close(json, '}');
   tn_json_open(json, "supplied_by_core", '[');
-  supply supplies[2];
-  int count = list_supplies(info, supplies);
-  for (int i = 0; i < count; i++) tn_json_text(json, NULL, supplies[i].key);
+  if (!info->has_stream) tn_json_text(json, NULL, "stream");
   tn_json_close(json, ']');
   tn_json_text(json, "not_reproducible",
                text_or_null(info->not_reproducible));
