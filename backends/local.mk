@@ -1,4 +1,5 @@
 include backends/cpu/local.mk
+include backends/cuda/local.mk
 include backends/opencl/local.mk
 
 # What every plugin is linked with: a module of one exported symbol.

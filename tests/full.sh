@@ -23,7 +23,7 @@ gcc address          |gcc  |--enable-sanitizers=address,undefined|
 clang address        |clang|--enable-sanitizers=address,undefined|
 gcc thread           |gcc  |--enable-sanitizers=thread|TENON_REMOTE_SEED=4
 clang thread         |clang|--enable-sanitizers=thread|TENON_REMOTE_SEED=5
-no opencl            |gcc  |--disable-opencl|'
+no opencl, no cuda   |gcc  |--disable-opencl --disable-cuda|'
 
 say() { printf 'full: %s\n' "$*"; }
 

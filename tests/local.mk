@@ -33,6 +33,7 @@ clean-local:
 	rm -rf tests/cache tests/pocl-cache tests/folder-*
 
 include %D%/cpu/local.mk
+include %D%/cuda.mk
 include %D%/cudaemu/local.mk
 include %D%/device.mk
 include %D%/kernels/local.mk

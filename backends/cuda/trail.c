@@ -1,0 +1,154 @@
+#include "config.h"
+
+#include "backends/cuda/trail.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cuda/device.h"
+
+void tn_cuda_trail_reach(tn_cuda_trail *trail, uint64_t count)
+{
+  uint64_t known = __atomic_load_n(&trail->complete, __ATOMIC_RELAXED);
+  while (known < count &&
+         !__atomic_compare_exchange_n(&trail->complete, &known, count, 1,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    continue;
+}
+
+tn_cuda_trail *tn_cuda_trail_take(tn_backend_device *device)
+{
+  pthread_mutex_lock(&device->lock);
+  tn_cuda_trail *trail = device->trails;
+  while (trail && trail->in_use) trail = trail->next;
+  if (!trail && (trail = calloc(1, sizeof *trail)) != NULL) {
+    trail->next = device->trails;
+    device->trails = trail;
+  }
+  if (trail) trail->in_use = 1;
+  pthread_mutex_unlock(&device->lock);
+  return trail;
+}
+
+/* A stream ends with its work complete. Its numbers go on with the next one,
+ * so that points of this one stay behind them. */
+void tn_cuda_trail_give(tn_backend_device *device, tn_cuda_trail *trail)
+{
+  if (!tn_cuda_is_lost(device))
+    tn_cuda_trail_reach(trail, __atomic_load_n(&trail->queued,
+                                               __ATOMIC_RELAXED));
+  pthread_mutex_lock(&device->lock);
+  trail->in_use = 0;
+  pthread_mutex_unlock(&device->lock);
+}
+
+void tn_cuda_trails_free(tn_backend_device *device)
+{
+  for (tn_cuda_trail *trail = device->trails, *next; trail; trail = next) {
+    next = trail->next;
+    free(trail);
+  }
+  device->trails = NULL;
+}
+
+typedef struct kept_name {
+  struct kept_name *next;
+  char text[];
+} kept_name;
+
+const char *tn_cuda_name_keep(const char *name)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static kept_name *names;
+  pthread_mutex_lock(&lock);
+  kept_name *kept = names;
+  while (kept && strcmp(kept->text, name) != 0) kept = kept->next;
+  size_t size = strlen(name) + 1;
+  if (!kept && (kept = malloc(sizeof *kept + size)) != NULL) {
+    memcpy(kept->text, name, size);
+    kept->next = names;
+    names = kept;
+  }
+  pthread_mutex_unlock(&lock);
+  return kept ? kept->text : "?";
+}
+
+/* What may have failed: the oldest of the candidates, and whether all of them
+ * are the same. */
+typedef struct suspicion {
+  tn_cuda_step first;
+  unsigned others; /* candidates that are not the same as the first */
+  bool is_found, is_cut; /* cut: a ring had lost older ones */
+} suspicion;
+
+static void suspect(suspicion *found, const tn_cuda_trail *trail,
+                    bool only_kernels)
+{
+  uint64_t end = __atomic_load_n(&trail->queued, __ATOMIC_ACQUIRE);
+  uint64_t at = __atomic_load_n(&trail->complete, __ATOMIC_RELAXED);
+  if (end > at && end - at > TN_CUDA_TRAIL_SIZE) {
+    at = end - TN_CUDA_TRAIL_SIZE;
+    found->is_cut = true;
+  }
+  for (; at < end; at++) {
+    const tn_cuda_step *s = trail->steps + (at & (TN_CUDA_TRAIL_SIZE - 1));
+    tn_cuda_step step = {
+      .tag = __atomic_load_n(&s->tag, __ATOMIC_RELAXED),
+      .name = __atomic_load_n(&s->name, __ATOMIC_RELAXED),
+      .kind = __atomic_load_n(&s->kind, __ATOMIC_RELAXED),
+    };
+    if (only_kernels && step.kind != TN_CUDA_KERNEL) continue;
+    if (!found->is_found) found->first = step;
+    else if (step.tag != found->first.tag || step.name != found->first.name)
+      found->others++;
+    found->is_found = true;
+  }
+}
+
+static const char *kind_text(int kind)
+{
+  static const char *const texts[] = { "a kernel", "a copy", "a fill",
+                                       "a host function" };
+  return (unsigned)kind < sizeof texts / sizeof *texts ? texts[kind] : "?";
+}
+
+static void write_failure(tn_cuda_failure *failure, const suspicion *found,
+                          CUresult code, const char *device)
+{
+  char text[TN_CUDA_CODE_TEXT_SIZE], doubt[128] = "";
+  const tn_cuda_step *step = &found->first;
+  if (found->is_found && step->kind == TN_CUDA_KERNEL)
+    snprintf(failure->who, sizeof failure->who, "kernel \"%.100s\"",
+             step->name);
+  else
+    snprintf(failure->who, sizeof failure->who, "%s",
+             found->is_found ? kind_text(step->kind) : "queued work");
+  if (found->others || found->is_cut)
+    snprintf(doubt, sizeof doubt,
+             "; or one of %u%s others queued by then failed "
+             "(TENON_LAUNCH_BLOCKING=1 tells which)", found->others,
+             found->is_cut ? " or more" : "");
+  failure->tag = found->is_found ? step->tag : 0;
+  snprintf(failure->text, sizeof failure->text, "%s on %.64s%s",
+           tn_cuda_code_text(code, text), device, doubt);
+}
+
+void tn_cuda_fail(tn_backend_device *device, CUresult code)
+{
+  tn_cuda_failure failure = { 0 };
+  suspicion found = { 0 };
+  if (tn_cuda_is_lost(device)) return;
+  pthread_mutex_lock(&device->lock);
+  for (tn_cuda_trail *trail = device->trails; trail; trail = trail->next)
+    suspect(&found, trail, tn_cuda_is_of_kernel(code));
+  pthread_mutex_unlock(&device->lock);
+  /* Texts come from the driver, which must not be called with the lock. */
+  write_failure(&failure, &found, code, device->info.name);
+  pthread_mutex_lock(&device->lock);
+  if (!device->failure.code) {
+    device->failure = failure;
+    __atomic_store_n(&device->failure.code, (int)code, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&device->lock);
+}
