@@ -64,6 +64,21 @@ static tn_status record_timed(tn_backend_stream *stream, tn_point *point)
   return TN_OK;
 }
 
+/* The owner of a borrowed queue puts commands into it, too, which have no
+ * event here; a marker stands behind them. */
+static tn_status mark_borrowed(tn_backend_stream *stream)
+{
+  if (!stream->is_borrowed) return TN_OK;
+  cl_event *event = tn_opencl_stream_begin(stream);
+  if (!event) return TN_OUT_OF_MEMORY;
+  cl_int code = cl_.EnqueueMarkerWithWaitList(stream->queue, 0, NULL, event);
+  if (code)
+    return tn_opencl_check(code, "clEnqueueMarkerWithWaitList",
+                           stream->device);
+  tn_opencl_stream_commit(stream, 0);
+  return TN_OK;
+}
+
 tn_status tn_opencl_point_record(tn_backend_stream *stream, uint32_t flags,
                                  tn_point *point)
 {
@@ -71,18 +86,9 @@ tn_status tn_opencl_point_record(tn_backend_stream *stream, uint32_t flags,
     return tn_host->error(TN_INVALID_ARGUMENT,
                           "record flags 0x%x: only 0x%x is known", flags,
                           TN_RECORD_TIMING);
+  tn_status status = mark_borrowed(stream);
+  if (status) return status;
   if (flags) return record_timed(stream, point);
-  if (stream->is_borrowed) {
-    /* Its owner queues commands, too. */
-    cl_event *event = tn_opencl_stream_begin(stream);
-    if (!event) return TN_OUT_OF_MEMORY;
-    cl_int code = cl_.EnqueueMarkerWithWaitList(stream->queue, 0, NULL,
-                                                event);
-    if (code)
-      return tn_opencl_check(code, "clEnqueueMarkerWithWaitList",
-                             stream->device);
-    tn_opencl_stream_commit(stream, 0);
-  }
   cl_event last = tn_opencl_stream_last(stream);
   if (last) cl_.RetainEvent(last);
   set_point(point, stream, last);

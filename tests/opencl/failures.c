@@ -13,11 +13,16 @@ static tn_address memory;
 static cl_event gate, marker, kept[16];
 static int kept_count;
 
-static void close_gate(void)
+static void close_gate_of(cl_command_queue queue)
 {
   cl_int code;
   gate = raw.create_user_event(rig_native(TN_NATIVE_CONTEXT, NULL), &code);
-  raw.enqueue_marker(rig_native(TN_NATIVE_STREAM, stream), 1, &gate, &marker);
+  raw.enqueue_marker(queue, 1, &gate, &marker);
+}
+
+static void close_gate(void)
+{
+  close_gate_of(rig_native(TN_NATIVE_STREAM, stream));
 }
 
 static void open_gate(cl_int status)
@@ -120,6 +125,32 @@ static void test_copy(void)
              "S6 and what failed first is still reported");
 }
 
+/* What a queue's owner puts into it counts for points of its stream. */
+static void test_borrowed(void)
+{
+  cl_int code;
+  cl_command_queue queue =
+      raw.create_queue(rig_native(TN_NATIVE_CONTEXT, NULL),
+                       rig_native(TN_NATIVE_DEVICE, NULL), 0, &code);
+  tn_backend_stream *wrapped = NULL;
+  api->stream->wrap(device, queue, &wrapped);
+  close_gate_of(queue);
+  tn_point plain = rig_record(wrapped, 0);
+  tn_point timed = rig_record(wrapped, TN_RECORD_TIMING);
+  tap_is_int(api->stream->query(device, &plain), TN_NOT_READY,
+             "S7 a point of a wrapped queue waits for its owner's commands");
+  tap_is_int(api->stream->query(device, &timed), TN_NOT_READY,
+             "S7 so does a timed one");
+  open_gate(CL_COMPLETE);
+  api->stream->host_wait(device, &timed, UINT64_MAX);
+  tap_is_int(api->stream->query(device, &plain), TN_OK,
+             "S7 and is complete after them");
+  api->stream->point_release(device, &plain);
+  api->stream->point_release(device, &timed);
+  api->stream->destroy(wrapped);
+  raw.release_queue(queue);
+}
+
 void test_failures(void)
 {
   if (is_basic) {
@@ -136,6 +167,7 @@ void test_failures(void)
   test_many();
   test_failure();
   test_copy();
+  test_borrowed();
   rig_free(TN_MEMORY_DEVICE, memory);
   api->launch->module_unload(module);
 }
