@@ -246,6 +246,18 @@ PAIR(mul_brain_pair, brain, *)
 MEANING(lt_half, s32, u16, u16, u16,
         value_of(half, a) < value_of(half, b) ? -1 : 0)
 
+MEANING(ge_half, u16, u16, u16, u16,
+        value_of(half, a) >= value_of(half, b) ? 0x3c00 : 0)
+#define GREATER(f, shift)                                               \
+  (value_of(f, (uint16_t)(a >> shift)) > value_of(f, (uint16_t)(b >> shift)))
+MEANING(gt_pair, u32, u32, u32, u32,
+        (GREATER(half, 0) ? 0x3c00 : 0) | (GREATER(half, 16) ? 0x3c000000 : 0))
+MEANING(gt_mask, u32, u32, u32, u32,
+        (GREATER(half, 0) ? 0xffff : 0) | (GREATER(half, 16) ? 0xffff0000 : 0))
+MEANING(gt_brain_pair, u32, u32, u32, u32,
+        (GREATER(brain, 0) ? 0x3f80 : 0) |
+          (GREATER(brain, 16) ? 0x3f800000 : 0))
+
 #define T3 "f32 f32 f32"
 #define T4 "f32 f32 f32 f32"
 #define D3 "f64 f64 f64"
@@ -334,6 +346,10 @@ static const ptx_operation operations[] = {
   { "min.bf16", "bf16 bf16 bf16", min_brain, 0 },
   { "mul.f16x2", "f16x2 f16x2 f16x2", mul_pair, 0 },
   { "mul.bf16x2", "bf16x2 bf16x2 bf16x2", mul_brain_pair, 0 },
+  { "set.ge.f16.f16", "f16 f16 f16", ge_half, 0 },
+  { "set.gt.f16x2.f16x2", "f16x2 f16x2 f16x2", gt_pair, 0 },
+  { "set.gt.u32.f16x2", "u32 f16x2 f16x2", gt_mask, 0 },
+  { "set.gt.bf16x2.bf16x2", "bf16x2 bf16x2 bf16x2", gt_brain_pair, 0 },
   { "{ .reg .pred p; setp.lt.f16 p, %v1, %v2; selp.s32 %v0, -1, 0, p; }",
     "u32 f16 f16", lt_half, 0 },
 };

@@ -61,23 +61,39 @@ void ptx_do_logic(ptx_warp *w, const ptx_insn *insn, uint32_t mask)
   ptx_set_predicate(w, insn->operand[0], value, mask);
 }
 
-/* Operands at, at + 1, flushed if the instruction says so. */
-static uint32_t compare(const ptx_warp *w, const ptx_insn *insn, int at)
+/* Half `which` of packed values. */
+static void take_half(void *to, const void *from, int which)
+{
+  for (int l = 0; l < PTX_LANES; l++)
+    memcpy((uint16_t *)to + l, (const uint16_t *)from + 2 * l + which, 2);
+}
+
+/* Operands at, at + 1, flushed if the instruction says so; of packed ones the
+ * lower or upper halves. */
+static uint32_t compare(const ptx_warp *w, const ptx_insn *insn, int at,
+                        int which)
 {
   const void *a = ptx_at(w, insn->operand[at]);
   const void *b = ptx_at(w, insn->operand[at + 1]);
-  uint64_t in[2][PTX_LANES];
-  if (!insn->flush)
-    return insn->how.compare(a, b);
-  ptx_lanes_flush((ptx_type)insn->type, in[0], a);
-  ptx_lanes_flush((ptx_type)insn->type, in[1], b);
-  return insn->how.compare(in[0], in[1]);
+  ptx_type type = (ptx_type)insn->type;
+  uint64_t flushed[2][PTX_LANES], halves[2][PTX_LANES];
+  if (insn->flush) {
+    ptx_lanes_flush(type, flushed[0], a);
+    ptx_lanes_flush(type, flushed[1], b);
+    a = flushed[0], b = flushed[1];
+  }
+  if (type == PTX_f16x2 || type == PTX_bf16x2) {
+    take_half(halves[0], a, which);
+    take_half(halves[1], b, which);
+    a = halves[0], b = halves[1];
+  }
+  return insn->how.compare(a, b);
 }
 
 /* setp p|q, a, b, c: p = (a ? b) op c, q = !(a ? b) op c */
 void ptx_do_compare(ptx_warp *w, const ptx_insn *insn, uint32_t mask)
 {
-  uint32_t holds = compare(w, insn, 2), fails = ~holds;
+  uint32_t holds = compare(w, insn, 2, 0), fails = ~holds;
   if (insn->operand[4] != PTX_NONE) {
     uint32_t c = ptx_predicate(w, insn, 4);
     holds = boolean((ptx_word)insn->word, holds, c);
@@ -88,15 +104,41 @@ void ptx_do_compare(ptx_warp *w, const ptx_insn *insn, uint32_t mask)
     ptx_set_predicate(w, insn->operand[1], fails, mask);
 }
 
+/* What set writes for yes: 1 of a float type, all ones of others. */
+static uint32_t yes_of(ptx_type type)
+{
+  switch (type) {
+  case PTX_f32:
+    return 0x3f800000;
+  case PTX_f16:
+  case PTX_f16x2:
+    return 0x3c00;
+  case PTX_bf16:
+  case PTX_bf16x2:
+    return 0x3f80;
+  default:
+    return UINT32_MAX;
+  }
+}
+
 void ptx_do_set(ptx_warp *w, const ptx_insn *insn, uint32_t mask)
 {
-  uint32_t holds = compare(w, insn, 1), values[PTX_LANES];
-  uint32_t yes = insn->name->types[0] == PTX_f32 ? 0x3f800000 : UINT32_MAX;
-  if (insn->operand[3] != PTX_NONE)
-    holds = boolean((ptx_word)insn->word, holds, ptx_predicate(w, insn, 3));
-  for (int l = 0; l < PTX_LANES; l++)
-    values[l] = holds >> l & 1 ? yes : 0;
-  ptx_keep(ptx_at(w, insn->operand[0]), values, 4, mask);
+  uint32_t kept[PTX_LANES], yes = yes_of(insn->name->types[0]);
+  bool packed = insn->type == PTX_f16x2 || insn->type == PTX_bf16x2;
+  uint32_t low = compare(w, insn, 1, 0);
+  uint32_t high = packed ? compare(w, insn, 1, 1) : 0;
+  if (insn->operand[3] != PTX_NONE) {
+    uint32_t c = ptx_predicate(w, insn, 3);
+    low = boolean((ptx_word)insn->word, low, c);
+    high = boolean((ptx_word)insn->word, high, c);
+  }
+  for (int l = 0; l < PTX_LANES; l++) {
+    uint32_t value = low >> l & 1 ? yes : 0;
+    if (packed)
+      value = (value & 0xffff) | (high >> l & 1 ? yes << 16 : 0);
+    memcpy((char *)kept + (size_t)l * insn->size, &value, insn->size);
+  }
+  ptx_keep(ptx_at(w, insn->operand[0]), kept, insn->size, mask);
 }
 
 static uint32_t test_one(ptx_word word, uint64_t bits, bool wide)

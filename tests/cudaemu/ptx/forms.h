@@ -160,12 +160,21 @@ FORM(setp, ".{eq,ne}" BOOLEAN ".{b16,b32,b64}", "dp|ps0s0sp?", COMPARE, 10, 10)
 FORM(setp, FLOAT_ORDERED BOOLEAN "[.ftz].f32", "dp|ps0s0sp?", COMPARE, 10, 10)
 FORM(setp, FLOAT_ORDERED BOOLEAN ".f64", "dp|ps0s0sp?", COMPARE, 14, 13)
 FORM(setp, FLOAT_ORDERED BOOLEAN "[.ftz].f16", "dp|ps0s0sp?", COMPARE, 42, 53)
+FORM(setp, FLOAT_ORDERED BOOLEAN ".bf16", "dp|ps0s0sp?", COMPARE, 78, 90)
 FORM(set, ORDERED BOOLEAN ".{u32,s32,f32}" INTEGERS, "d0s1s1sp?", SET, 10, 10)
 FORM(set, ".{eq,ne}" BOOLEAN ".{u32,s32,f32}.{b16,b32,b64}", "d0s1s1sp?", SET,
      10, 10)
 FORM(set, FLOAT_ORDERED BOOLEAN "[.ftz].{u32,s32,f32}.f32", "d0s1s1sp?", SET,
      10, 10)
 FORM(set, FLOAT_ORDERED BOOLEAN ".{u32,s32,f32}.f64", "d0s1s1sp?", SET, 14, 13)
+FORM(set, FLOAT_ORDERED BOOLEAN "[.ftz].{f16,u16,s16,u32,s32}.f16", "d0s1s1sp?",
+     SET, 42, 53)
+FORM(set, FLOAT_ORDERED BOOLEAN "[.ftz].{f16x2,u32,s32}.f16x2", "d0s1s1sp?",
+     SET, 42, 53)
+FORM(set, FLOAT_ORDERED BOOLEAN ".{bf16,u16,s16,u32,s32}.bf16", "d0s1s1sp?",
+     SET, 78, 90)
+FORM(set, FLOAT_ORDERED BOOLEAN ".{bf16x2,u32,s32}.bf16x2", "d0s1s1sp?", SET,
+     78, 90)
 FORM(selp, ANY_TYPE, "d0s0s0sp", SELECT, 10, 10)
 FORM(slct, ANY_TYPE ".s32", "d0s0s0s1", LANES, 10, 10)
 FORM(slct, ANY_TYPE ".f32", "d0s0s0s1", LANES, 10, 10)

@@ -96,7 +96,9 @@ ORDER(u16) ORDER(s16) ORDER(u32) ORDER(s32) ORDER(u64) ORDER(s64)
 FLOAT_ORDER(f32, a[l], b[l])
 FLOAT_ORDER(f64, a[l], b[l])
 typedef u16 f16;
+typedef u16 bf16;
 FLOAT_ORDER(f16, ptx_half_to_float(a[l]), ptx_half_to_float(b[l]))
+FLOAT_ORDER(bf16, ptx_bfloat_to_float(a[l]), ptx_bfloat_to_float(b[l]))
 
 static const struct comparison {
   ptx_type type;
@@ -110,13 +112,16 @@ static const struct comparison {
   ROWS(T) ROW(T, equ) ROW(T, neu) ROW(T, ltu) ROW(T, leu) ROW(T, gtu)   \
   ROW(T, geu) ROW(T, num) ROW(T, nan)
   ROWS(u16) ROWS(s16) ROWS(u32) ROWS(s32) ROWS(u64) ROWS(s64)
-  FLOAT_ROWS(f16) FLOAT_ROWS(f32) FLOAT_ROWS(f64)
+  FLOAT_ROWS(f16) FLOAT_ROWS(bf16) FLOAT_ROWS(f32) FLOAT_ROWS(f64)
 };
 
 ptx_compare *ptx_compare_find(ptx_type type, ptx_word word)
 {
   if (ptx_type_class(type) == PTX_CLASS_BITS)
     type = like(type, PTX_CLASS_UNSIGNED);
+  /* Packed ones are compared half by half. */
+  if (type == PTX_f16x2 || type == PTX_bf16x2)
+    type = type == PTX_f16x2 ? PTX_f16 : PTX_bf16;
   for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
     if (comparisons[i].type == type && comparisons[i].word == word)
       return comparisons[i].compare;
