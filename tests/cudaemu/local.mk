@@ -64,10 +64,10 @@ tests_ptx_integer_SOURCES = tests/ptx_integer.c $(ptx_operation)
 tests_ptx_integer_LDADD = $(ptx_ldadd)
 tests_ptx_float_SOURCES = tests/ptx_float.c $(ptx_operation)
 tests_ptx_float_LDADD = $(ptx_ldadd)
-tests_ptx_float_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+tests_ptx_float_CFLAGS = $(AM_CFLAGS) -ffp-contract=off -frounding-math
 tests_ptx_convert_SOURCES = tests/ptx_convert.c $(ptx_operation)
 tests_ptx_convert_LDADD = $(ptx_ldadd)
-tests_ptx_convert_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+tests_ptx_convert_CFLAGS = $(AM_CFLAGS) -ffp-contract=off -frounding-math
 
 check_PROGRAMS += tests/ptx_errors tests/ptx_warps tests/ptx_faults
 tests_ptx_errors_SOURCES = tests/ptx_errors.c $(ptx_device)
