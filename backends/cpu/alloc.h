@@ -12,6 +12,8 @@
  * pass, and kill the program later. */
 tn_status tn_cpu_alloc(tn_backend_device *device, const tn_alloc_desc *desc,
                        tn_address *address);
+
+/* The descriptor has the kind and bytes it had for alloc. */
 void tn_cpu_free(tn_backend_device *device, const tn_alloc_desc *desc,
                  tn_address address);
 tn_status tn_cpu_mem_info(tn_backend_device *device, uint64_t *free_bytes,

@@ -15,7 +15,8 @@
  *     workers   the helper threads
  *     park      sleeping until another thread changes a word
  *     image     the kernels built into this plugin
- *     build     modules from source; compiler: running the system's C compiler
+ *     build compilation compiler   modules from source: cached, made, and by
+ *                                  what
  */
 #ifndef TN_BACKENDS_CPU_HOST_H
 #define TN_BACKENDS_CPU_HOST_H

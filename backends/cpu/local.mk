@@ -5,6 +5,7 @@ backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
   %D%/alloc.c %D%/alloc.h \
   %D%/build.c %D%/build.h \
   %D%/bulk.c %D%/bulk.h \
+  %D%/compilation.c %D%/compilation.h \
   %D%/compiler.c %D%/compiler.h \
   %D%/control_word.h \
   %D%/copy.c %D%/copy.h \

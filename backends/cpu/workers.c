@@ -50,12 +50,24 @@ void tn_cpu_workers_setup(int count)
   pool.limit = count;
 }
 
+/* All signals but those that a thread's own instructions cause: the program's
+ * handlers are to hear of them. */
+static sigset_t signals_of_others(void)
+{
+  static const int own[] = { SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
+                             SIGTRAP, SIGSYS, SIGABRT };
+  sigset_t set;
+  sigfillset(&set);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    sigdelset(&set, own[i]);
+  return set;
+}
+
 int tn_cpu_thread_start(pthread_t *thread, const char *name,
                         void *(*function)(void *), void *argument)
 {
-  sigset_t all, saved;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &saved);
+  sigset_t blocked = signals_of_others(), saved;
+  pthread_sigmask(SIG_BLOCK, &blocked, &saved);
   int problem = pthread_create(thread, NULL, function, argument);
   pthread_sigmask(SIG_SETMASK, &saved, NULL);
   if (!problem) pthread_setname_np(*thread, name);
@@ -82,8 +94,15 @@ static bool chunk_take(tn_cpu_job *job, tn_range *range)
   return true;
 }
 
-/* Chunks until none is left; a helper also stops for work that is urgent.
- * Returns how many items it was. */
+/* Whether a helper should leave this work: for other, urgent work, or because
+ * enough threads have work of their own by now. */
+static bool helper_steps_back(const tn_cpu_work *work)
+{
+  return (!work->is_urgent && atomic_load(&pool.urgent)) ||
+         atomic_load(&pool.working) > pool.limit;
+}
+
+/* Chunks until none is left. Returns how many items it was. */
 static int64_t chunks_run(tn_cpu_job *job, bool is_helper)
 {
   const tn_cpu_work *work = job->work;
@@ -93,7 +112,7 @@ static int64_t chunks_run(tn_cpu_job *job, bool is_helper)
     work->run(range, work->slots);
     done +=
       (range.end == INT64_MAX ? work->items : range.end) - range.begin;
-    if (is_helper && !work->is_urgent && atomic_load(&pool.urgent)) break;
+    if (is_helper && helper_steps_back(work)) break;
   }
   return done;
 }

@@ -42,7 +42,8 @@ void tn_cpu_workers_stop(void);
 /* In a forked child: there are no helpers, and none will be started. */
 void tn_cpu_workers_after_fork(void);
 
-/* Starts a thread that takes no signals; 0 or an errno value. */
+/* Starts a thread that takes none of the program's signals; 0 or an errno
+ * value. */
 int tn_cpu_thread_start(pthread_t *thread, const char *name,
                         void *(*function)(void *), void *argument);
 

@@ -1,7 +1,7 @@
 # The cpu plugin by itself, without libtenon.
 noinst_HEADERS += %D%/host.h
 check_PROGRAMS += %D%/compile %D%/copy %D%/device %D%/fork %D%/launch \
-  %D%/machine %D%/memory %D%/stream
+  %D%/machine %D%/memory %D%/stream %D%/workers
 cpu_tests_sources = %D%/host.c tests/tap.c
 %C%_compile_SOURCES = %D%/compile.c $(cpu_tests_sources)
 %C%_copy_SOURCES = %D%/copy.c $(cpu_tests_sources)
@@ -13,6 +13,7 @@ cpu_tests_sources = %D%/host.c tests/tap.c
 %C%_machine_SOURCES = %D%/machine.c tests/tap.c backends/cpu/machine.c
 %C%_memory_SOURCES = %D%/memory.c $(cpu_tests_sources)
 %C%_stream_SOURCES = %D%/stream.c $(cpu_tests_sources)
+%C%_workers_SOURCES = %D%/workers.c $(cpu_tests_sources)
 %C%_compile_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_copy_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_device_CPPFLAGS = $(cpu_tests_cppflags)
@@ -21,5 +22,6 @@ cpu_tests_sources = %D%/host.c tests/tap.c
 %C%_machine_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_memory_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_stream_CPPFLAGS = $(cpu_tests_cppflags)
+%C%_workers_CPPFLAGS = $(cpu_tests_cppflags)
 cpu_tests_cppflags = $(AM_CPPFLAGS) -D_GNU_SOURCE
 %C%_launch_LDADD = -lm
