@@ -1,6 +1,8 @@
 lib_LTLIBRARIES += libtenon.la
 
 libtenon_la_SOURCES = \
+  %D%/base/brief_lock.c \
+  %D%/base/brief_lock.h \
   %D%/base/environment.c \
   %D%/base/environment.h \
   %D%/base/error.h \

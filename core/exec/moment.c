@@ -5,6 +5,37 @@
 #include <stdlib.h>
 
 #include "core/base/shutdown.h"
+#include "core/exec/presence.h"
+#include "core/exec/stream_pool.h"
+
+static tn_moment_list *list_of(const tn_device_state *state)
+{
+  return &atomic_load_explicit(&state->streams, memory_order_acquire)->moments;
+}
+
+static void release_point(const tn_moment *moment)
+{
+  const tn_device_state *state = moment->state;
+  state->backend->stream.point_release(state->handle, &moment->point);
+}
+
+/* The list's lock is held. */
+static void link_moment(tn_moment_list *list, tn_moment *moment)
+{
+  moment->is_listed = true;
+  moment->before = NULL;
+  moment->next = list->first;
+  if (moment->next) moment->next->before = moment;
+  list->first = moment;
+}
+
+static void unlink_moment(tn_moment_list *list, tn_moment *moment)
+{
+  moment->is_listed = false;
+  if (moment->next) moment->next->before = moment->before;
+  if (moment->before) moment->before->next = moment->next;
+  else list->first = moment->next;
+}
 
 tn_moment *tn_moment_new(tn_device_state *state, const tn_point *point)
 {
@@ -17,16 +48,49 @@ tn_moment *tn_moment_new(tn_device_state *state, const tn_point *point)
   atomic_init(&moment->is_complete, false);
   moment->state = state;
   moment->point = *point;
+  moment->is_dead = false;
+  tn_moment_list *list = list_of(state);
+  tn_brief_lock_take(&list->lock);
+  link_moment(list, moment);
+  tn_brief_lock_give(&list->lock);
   return moment;
+}
+
+/* False if the end will do it. */
+static bool unlist(tn_moment *moment, bool *has_point)
+{
+  tn_moment_list *list = list_of(moment->state);
+  tn_brief_lock_take(&list->lock);
+  *has_point = moment->is_listed;
+  bool is_ours = !moment->is_listed || !tn_is_shut_down();
+  if (!is_ours) moment->is_dead = true;
+  else if (moment->is_listed) unlink_moment(list, moment);
+  tn_brief_lock_give(&list->lock);
+  return is_ours;
 }
 
 void tn_moment_release(tn_moment *moment)
 {
   if (!moment || !tn_refcount_release(&moment->refs)) return;
-  tn_device_state *state = moment->state;
-  if (!tn_is_shut_down())
-    state->backend->stream.point_release(state->handle, &moment->point);
-  free(moment);
+  bool is_inside = tn_enter_to_release(moment->state), has_point;
+  if (unlist(moment, &has_point)) {
+    if (has_point && is_inside) release_point(moment);
+    free(moment);
+  }
+  if (is_inside) tn_leave();
+}
+
+void tn_moment_list_finish(tn_moment_list *list)
+{
+  tn_brief_lock_take(&list->lock);
+  while (list->first) {
+    tn_moment *moment = list->first;
+    release_point(moment);
+    unlink_moment(list, moment);
+    atomic_store(&moment->is_complete, true);
+    if (moment->is_dead) free(moment);
+  }
+  tn_brief_lock_give(&list->lock);
 }
 
 static bool is_past(tn_moment *moment)

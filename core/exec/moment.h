@@ -3,6 +3,7 @@
 #ifndef TN_CORE_EXEC_MOMENT_H
 #define TN_CORE_EXEC_MOMENT_H
 
+#include "core/base/brief_lock.h"
 #include "core/base/refcount.h"
 #include "core/device/device_state.h"
 
@@ -11,7 +12,17 @@ typedef struct tn_moment {
   atomic_bool is_complete; /* never goes back */
   tn_device_state *state;
   tn_point point;
+  /* Under the lock of the device's list: */
+  bool is_listed; /* the point is not released */
+  bool is_dead;   /* without references, since the shutdown began */
+  struct tn_moment *next, *before;
 } tn_moment;
+
+/* All moments of a device, so that the end can release their points. */
+typedef struct tn_moment_list {
+  tn_brief_lock lock;
+  tn_moment *first;
+} tn_moment_list;
 
 #define TN_NO_LIMIT UINT64_MAX /* nanoseconds */
 
@@ -24,8 +35,12 @@ static inline void tn_moment_retain(tn_moment *moment)
   if (moment) tn_refcount_retain(&moment->refs);
 }
 
-/* NULL does nothing. After shutdown no plugin is called. */
+/* NULL does nothing. From the shutdown on, and in a forked child that may not
+ * use the backend, no plugin is called. */
 void tn_moment_release(tn_moment *moment);
+
+/* For the end: releases the points of all moments of a device. */
+void tn_moment_list_finish(tn_moment_list *list);
 
 /* TN_OK, TN_NOT_READY (no error set) or what the device answers when it is
  * lost. Never blocks. NULL, as a moment known to be past: TN_OK. */

@@ -148,10 +148,13 @@ void tn_stream_pool_destroy(tn_device_state *state)
   tn_stream_pool *pool = atomic_load(&state->streams);
   for (tn_stream *s = pool ? pool->all : NULL; s; s = s->next) {
     pthread_mutex_lock(&s->lock);
+    tn_moment_release(s->tail);
+    s->tail = NULL;
     state->backend->stream.destroy(s->handle);
     s->handle = s->queue = NULL;
     pthread_mutex_unlock(&s->lock);
   }
+  if (pool) tn_moment_list_finish(&pool->moments);
   pthread_mutex_unlock(&lock);
 }
 
@@ -161,14 +164,38 @@ static void free_locks(tn_device_state *state, void *argument)
 {
   (void)argument;
   tn_stream_pool *pool = atomic_load(&state->streams);
+  if (pool) tn_brief_lock_give(&pool->moments.lock);
   for (tn_stream *s = pool ? pool->all : NULL; s; s = s->next) {
     pthread_mutex_init(&s->lock, NULL);
     s->is_dirty = s->is_unflushed = true;
   }
 }
 
-void tn_stream_pool_before_fork(void) { pthread_mutex_lock(&lock); }
-void tn_stream_pool_after_fork(void) { pthread_mutex_unlock(&lock); }
+static void take_list(tn_device_state *state, void *argument)
+{
+  (void)argument;
+  tn_stream_pool *pool = atomic_load(&state->streams);
+  if (pool) tn_brief_lock_take(&pool->moments.lock);
+}
+
+static void give_list(tn_device_state *state, void *argument)
+{
+  (void)argument;
+  tn_stream_pool *pool = atomic_load(&state->streams);
+  if (pool) tn_brief_lock_give(&pool->moments.lock);
+}
+
+void tn_stream_pool_before_fork(void)
+{
+  pthread_mutex_lock(&lock);
+  tn_device_visit(take_list, NULL);
+}
+
+void tn_stream_pool_after_fork(void)
+{
+  tn_device_visit(give_list, NULL);
+  pthread_mutex_unlock(&lock);
+}
 
 void tn_stream_pool_in_child(void)
 {

@@ -13,6 +13,7 @@ typedef struct tn_stream_pool {
   tn_stream *pooled[TN_POOL_PRIORITIES][TN_POOL_STREAMS];
   unsigned next[TN_POOL_PRIORITIES]; /* turn */
   tn_stream *all; /* linked by tn_stream.next */
+  tn_moment_list moments;
 } tn_stream_pool;
 
 /* The next pooled stream of a priority, clamped. */

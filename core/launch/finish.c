@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "core/base/shutdown.h"
+#include "core/exec/finish.h"
 
 static void arm(void)
 {
@@ -16,5 +17,6 @@ static void arm(void)
 void tn_launch_arm(void)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  tn_exec_arm(); /* first: its locks may be taken while ours are held */
   pthread_once(&once, arm);
 }

@@ -9,8 +9,8 @@
 #ifndef TN_CORE_MEMORY_ALLOCATOR_H
 #define TN_CORE_MEMORY_ALLOCATOR_H
 
+#include "core/base/brief_lock.h"
 #include "core/memory/block.h"
-#include "core/memory/brief_lock.h"
 #include "core/memory/free_list.h"
 #include "core/memory/statistics.h"
 

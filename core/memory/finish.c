@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "core/base/shutdown.h"
+#include "core/exec/finish.h"
 #include "core/memory/address_table.h"
 #include "core/memory/allocator.h"
 #include "core/memory/pinned.h"
@@ -62,5 +63,6 @@ static void arm(void)
 void tn_memory_arm(void)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  tn_exec_arm(); /* first: its locks may be taken while ours are held */
   pthread_once(&once, arm);
 }

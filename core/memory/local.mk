@@ -4,8 +4,6 @@ libtenon_la_SOURCES += \
   %D%/allocator.c \
   %D%/allocator.h \
   %D%/block.h \
-  %D%/brief_lock.c \
-  %D%/brief_lock.h \
   %D%/finish.c \
   %D%/finish.h \
   %D%/free_list.c \

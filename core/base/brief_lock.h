@@ -1,8 +1,7 @@
-/* A lock for a few dozen instructions. Half the price of a mutex, which is
- * most of what a cached allocation costs; whoever waits gives its turn away
- * when the holder seems to have lost its own. */
-#ifndef TN_CORE_MEMORY_BRIEF_LOCK_H
-#define TN_CORE_MEMORY_BRIEF_LOCK_H
+/* A lock for a few dozen instructions, at half the price of a mutex. Whoever
+ * waits gives its turn away when the holder seems to have lost its own. */
+#ifndef TN_CORE_BASE_BRIEF_LOCK_H
+#define TN_CORE_BASE_BRIEF_LOCK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

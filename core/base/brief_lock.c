@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "core/memory/brief_lock.h"
+#include "core/base/brief_lock.h"
 
 #include <sched.h>
 #include <time.h>
