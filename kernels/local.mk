@@ -9,7 +9,7 @@ kernel_sources = \
   %D%/matmul.c \
   %D%/random.c \
   %D%/reduce.c
-kernel_headers = %D%/elementwise_forms.h
+kernel_headers = %D%/elementwise_forms.h %D%/matmul_blocks.h
 noinst_HEADERS += $(kernel_headers)
 EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
   build-aux/fit_kernel_math.py

@@ -11,6 +11,32 @@
  * sum_columns_f32 of reduce.c. */
 #include <tenon/kernel_lang.h>
 
+#define CHUNK 1024
+#define LANES 64
+#define BLOCK 4096
+#define COLUMNS 64
+#define PIECE 64 /* elements along k that one item packs */
+
+TN_FUNCTION int64 least(int64 a, int64 b) { return a < b ? a : b; }
+TN_FUNCTION int64 parts(int64 n, int64 size)
+{
+  return tn_quotient(n + size - 1, size);
+}
+
+/* The lane, of 2^depth, that comes as number `turn` when the folding in
+ * halves is done pairwise from the left: its bits in reverse. */
+TN_FUNCTION int64 lane_of_turn(int64 turn, int32 depth)
+{
+  int64 lane = 0;
+  for (int32 d = 0; d < depth; d++)
+    lane |= ((turn >> d) & 1) << (depth - 1 - d);
+  return lane;
+}
+
+#ifdef TN_ON_CUDA
+#include "matmul_blocks.h"
+#else
+
 /* Sums in a tile: as many as the registers hold. */
 #if defined(TN_ON_CPU) && defined(__AVX512F__)
 #define TILE_M 12
@@ -25,17 +51,6 @@
 #define TILE (TILE_M * TILE_N)
 
 #define BAND 131072 /* elements: half of a second-level cache of 1 MiB */
-#define CHUNK 1024
-#define LANES 64
-#define BLOCK 4096
-#define COLUMNS 64
-#define PIECE 64 /* elements along k that one item packs */
-
-TN_FUNCTION int64 least(int64 a, int64 b) { return a < b ? a : b; }
-TN_FUNCTION int64 parts(int64 n, int64 size)
-{
-  return tn_quotient(n + size - 1, size);
-}
 
 /* One piece of one panel: out[k][i] for a panel of `tile` rows or columns,
  * from[i * across + k * along], with zeros where i is beyond `there`. */
@@ -111,16 +126,6 @@ TN_FUNCTION void tile_clear(float *sums)
     sums[s] = 0.0f;
 }
 
-/* The lane, of 2^depth, that comes as number `turn` when the folding in
- * halves is done pairwise from the left: its bits in reverse. */
-TN_FUNCTION int64 lane_of_turn(int64 turn, int32 depth)
-{
-  int64 lane = 0;
-  for (int32 d = 0; d < depth; d++)
-    lane |= ((turn >> d) & 1) << (depth - 1 - d);
-  return lane;
-}
-
 /* The lane sum over all chunks of k.  Lanes beyond the number of chunks are
  * +0 and are left out as far as a power of two allows; the pairs that the
  * folding adds are added as soon as both are there. */
@@ -188,6 +193,8 @@ TN_KERNEL(matmul_f32, TN_OUT(float, c), TN_IN(float, a), TN_IN(float, b),
         to[i * row + j] = 0.0f + total[i * TILE_N + j];
   }
 }
+
+#endif /* not cuda */
 
 /* y[batch][row][block] = the lane sum of a[row][i] x[i] over a block of k.
  * groups: batches x rows x blocks */

@@ -89,7 +89,8 @@ static bool launch(void *data, const char *family, const char *name,
   }
   pack(args, arg_count, slots);
   uint64_t random = ptx_device_random(&state->random);
-  uint32_t block = block_sizes[random % 6];
+  uint32_t block = block_sizes[random % 6], most = entry->max_threads[0];
+  if (most && block > most) block = most;
   int64_t grid = groups ? count : (count + block - 1) / block;
   if (random >> 32 & 1 || grid > 65535)
     grid = grid / 3 > 1000 ? 1000 : grid / 3;
