@@ -12,6 +12,8 @@ AM_TESTS_ENVIRONMENT = \
   TENON_KERNEL_PATH='$(abs_top_builddir)/kernels'; \
   top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
   CC='$(CC)'; TN_SANITIZERS='$(TN_SANITIZERS)'; \
+  LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/tests/leaks.txt:print_suppressions=0:$$LSAN_OPTIONS"; \
+  export LSAN_OPTIONS; \
   export TENON_BACKEND_PATH TENON_CACHE_DIR POCL_CACHE_DIR TENON_KERNEL_PATH; \
   device_tests='$(device_tests)'; \
   export top_srcdir top_builddir CC TN_SANITIZERS device_tests;

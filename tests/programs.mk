@@ -2,6 +2,7 @@
 dist_check_SCRIPTS += %D%/readme.sh %D%/semantics.sh %D%/tenon_command.sh \
   %D%/textstats.sh
 
+EXTRA_DIST += %D%/leaks.txt
 EXTRA_PROGRAMS += %D%/textstats_reference
 check_DATA += %D%/textstats_reference$(EXEEXT)
 %C%_textstats_reference_SOURCES = %D%/textstats_reference.c
