@@ -238,12 +238,13 @@ static void job_open(tn_cpu_job *job, int wake)
   int problem = 0;
   pthread_mutex_lock(&pool.lock);
   if (wake > 0 && !pool.is_full) problem = helpers_start();
+  int started = pool.started;
   job_link(job);
   pthread_mutex_unlock(&pool.lock);
   if (problem)
     tn_cpu_host->log(TN_LOG_WARNING,
                      "cpu: %d of %d threads run: cannot start more: %s",
-                     pool.started + 1, pool.limit, strerror(problem));
+                     started + 1, pool.limit, strerror(problem));
   change_announce(wake);
 }
 
@@ -276,11 +277,11 @@ double tn_cpu_workers_run(const tn_cpu_work *work)
   double item_time = work->item_time > 0.01 ? work->item_time : 0.01;
   bool enters = !is_working;
   tn_cpu_job job;
-  uint64_t start = tn_cpu_clock();
   if (enters) tn_cpu_workers_enter();
   job_make(&job, work, item_time);
   bool is_shared = pool.limit > 1;
   if (is_shared) job_open(&job, wake_count(work, item_time));
+  uint64_t start = tn_cpu_clock();
   int64_t done = chunks_run(&job, false);
   uint64_t end = tn_cpu_clock();
   if (is_shared) job_close(&job);

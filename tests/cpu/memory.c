@@ -1,6 +1,7 @@
 /* Memory of the cpu backend. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/cpu/host.h"
@@ -106,6 +107,30 @@ static void test_shared_capacity(void)
   plugin->device->close(other);
 }
 
+/* The system itself refuses. */
+static void test_address_space(void)
+{
+  const char *sanitizers = getenv("TN_SANITIZERS");
+  if ((sanitizers && *sanitizers) || capacity < UINT64_C(2) << 30) {
+    tap_skip("sanitizers need the address space; so does little memory");
+    return;
+  }
+  struct rlimit saved, low;
+  getrlimit(RLIMIT_AS, &saved);
+  low = saved;
+  low.rlim_cur = UINT64_C(1) << 30;
+  setrlimit(RLIMIT_AS, &low);
+  tn_address address;
+  tn_status status = allocate(TN_MEMORY_DEVICE, UINT64_C(1) << 30, &address);
+  setrlimit(RLIMIT_AS, &saved);
+  tap_is_int(status, TN_OUT_OF_MEMORY, "M3: no address space is left");
+  tap_has(plugin_error(), "the system gives no 1073741824 bytes",
+          "M3: the error says whose limit it is");
+  status = allocate(TN_MEMORY_DEVICE, 64u << 20, &address);
+  tap_is_int(status, TN_OK, "M3: and memory can be had again");
+  if (!status) release(TN_MEMORY_DEVICE, 64u << 20, address);
+}
+
 int main(void)
 {
   setenv("TENON_CPU_DEVICES", "2", 1);
@@ -118,6 +143,7 @@ int main(void)
     test_kinds();
     test_capacity();
     test_shared_capacity();
+    test_address_space();
     plugin->device->close(device);
   }
   plugin_unload();
