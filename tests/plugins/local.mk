@@ -17,6 +17,7 @@ check_LTLIBRARIES += %D%/remote/tenon-remote.la
   %D%/remote/rules.c \
   %D%/remote/stream.c \
   backends/cpu/build.c \
+  backends/cpu/compilation.c \
   backends/cpu/compiler.c \
   backends/cpu/image.c \
   backends/cpu/level.c
