@@ -22,7 +22,6 @@ typedef struct CUarray_st *CUarray;
 typedef struct CUuuid_st {
   char bytes[16];
 } CUuuid;
-typedef void (*CUhostFn)(void *argument);
 
 typedef struct CUDA_MEMCPY3D_st {
   size_t srcXInBytes, srcY, srcZ, srcLOD;
@@ -101,6 +100,7 @@ _Static_assert(sizeof(CUresult) == 4 && sizeof(CUdevice) == 4 &&
   X(CUDA_ERROR_INVALID_PC, 718) \
   X(CUDA_ERROR_LAUNCH_FAILED, 719) \
   X(CUDA_ERROR_TENSOR_MEMORY_LEAK, 721) \
+  X(CUDA_ERROR_NOT_SUPPORTED, 801) \
   X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803) \
   X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804) \
   X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900) \
@@ -126,7 +126,9 @@ _Static_assert(sizeof(CUresult) == 4 && sizeof(CUdevice) == 4 &&
   X(CU_COMPUTEMODE_PROHIBITED, 2) \
   X(CU_STREAM_NON_BLOCKING, 1) \
   X(CU_EVENT_DEFAULT, 0) \
+  X(CU_EVENT_BLOCKING_SYNC, 1) \
   X(CU_EVENT_DISABLE_TIMING, 2) \
+  X(CU_STREAM_WAIT_VALUE_GEQ, 0) \
   X(CU_MEMHOSTALLOC_PORTABLE, 1) \
   X(CU_MEMHOSTREGISTER_PORTABLE, 1) \
   X(CU_MEMORYTYPE_HOST, 1) \
@@ -210,8 +212,8 @@ enum {
   X(StreamWaitEvent, 3020, \
     (CUstream stream, CUevent event, unsigned flags)) \
   X(StreamGetCtx, 9020, (CUstream stream, CUcontext *context)) \
-  X(LaunchHostFunc, 10000, \
-    (CUstream stream, CUhostFn function, void *argument)) \
+  X(StreamWaitValue32, 11070, \
+    (CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags)) \
   X(EventCreate, 2000, (CUevent *event, unsigned flags)) \
   X(EventDestroy, 4000, (CUevent event)) \
   X(EventRecord, 2000, (CUevent event, CUstream stream)) \

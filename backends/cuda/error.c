@@ -69,6 +69,7 @@ tn_status tn_cuda_code_status(CUresult code)
       return TN_INVALID_ARGUMENT;
     case TN_CUDA_ERROR_PEER_ACCESS_UNSUPPORTED:
     case TN_CUDA_ERROR_TOO_MANY_PEERS:
+    case TN_CUDA_ERROR_NOT_SUPPORTED:
       return TN_UNSUPPORTED;
     case TN_CUDA_ERROR_DEINITIALIZED:
       return TN_SHUT_DOWN;

@@ -7,6 +7,8 @@ endif
   %D%/alloc.c \
   %D%/alloc.h \
   %D%/backend.c \
+  %D%/caller.c \
+  %D%/caller.h \
   %D%/capture.h \
   %D%/copy.c \
   %D%/copy.h \

@@ -83,9 +83,9 @@ static void destroy_stream(tn_backend_stream *stream)
 {
   const tn_backend_device *device = stream->device;
   CUcontext former;
-  if (!stream->is_borrowed &&
-      tn_cuda_enter(device, &former) == TN_CUDA_SUCCESS) {
-    cu_.StreamDestroy(stream->handle);
+  if (tn_cuda_enter(device, &former) == TN_CUDA_SUCCESS) {
+    tn_cuda_caller_free(stream->caller);
+    if (!stream->is_borrowed) cu_.StreamDestroy(stream->handle);
     tn_cuda_leave(device, former);
   }
   free_stream(stream);
@@ -96,8 +96,6 @@ CUstream tn_cuda_stream_handle(const tn_backend_stream *stream)
   return stream->handle;
 }
 
-/* The driver may run host functions of different streams one after another
- * (docs/design/abi.md). */
 static tn_status queue_function(tn_backend_stream *stream,
                                 void (*function)(void *), void *argument,
                                 tn_tag tag)
@@ -105,11 +103,16 @@ static tn_status queue_function(tn_backend_stream *stream,
   tn_backend_device *device = stream->device;
   CUcontext former;
   CUresult code = tn_cuda_enter(device, &former);
-  if (!code) code = cu_.LaunchHostFunc(stream->handle, function, argument);
+  if (code) return tn_cuda_check(code, "binding the context", device);
+  tn_status status =
+      stream->caller ? TN_OK : tn_cuda_caller_new(device, &stream->caller);
+  if (status == TN_OK)
+    status = tn_cuda_caller_queue(stream->caller, stream->handle, function,
+                                  argument);
   tn_cuda_leave(device, former);
-  if (code) return tn_cuda_check(code, "cuLaunchHostFunc", device);
-  tn_cuda_trail_add(stream->trail, TN_CUDA_HOST_FUNCTION, NULL, tag);
-  return TN_OK;
+  if (status == TN_OK)
+    tn_cuda_trail_add(stream->trail, TN_CUDA_HOST_FUNCTION, NULL, tag);
+  return status;
 }
 
 /* The driver answers any call with what ended the context; a query of the

@@ -2,12 +2,13 @@
 #ifndef TN_CUDA_STREAM_H
 #define TN_CUDA_STREAM_H
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/caller.h"
 
 struct tn_backend_stream {
   tn_backend_device *device;
   CUstream handle;
   tn_cuda_trail *trail;
+  tn_cuda_caller *caller; /* NULL until a host function is queued */
   bool is_borrowed; /* the queue is another's */
 };
 
