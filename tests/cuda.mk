@@ -12,3 +12,13 @@ check_PROGRAMS += %D%/cuda_declarations
 endif
 %C%_cuda_declarations_SOURCES = %D%/cuda_declarations.c %D%/tap.c
 %C%_cuda_declarations_CPPFLAGS = $(AM_CPPFLAGS) $(TN_CUDA_CPPFLAGS)
+
+# make gpu-check: on a real GPU, the tests that take a device and what else has
+# to be seen there.
+EXTRA_DIST += %D%/gpu_check.sh
+CLEANFILES += gpu-check.json
+gpu-check: $(backend_LTLIBRARIES) $(bin_PROGRAMS) $(kernel_texts) \
+  examples/textstats$(EXEEXT)
+	$(MAKE) $(AM_MAKEFLAGS) $(device_tests:%=%$(EXEEXT))
+	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/gpu_check.sh
+.PHONY: gpu-check

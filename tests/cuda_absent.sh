@@ -133,10 +133,10 @@ printf 'x' > "$tap_scratch/text"
 LD_LIBRARY_PATH=$tap_scratch/none TENON_DEVICE=auto \
   "$top_builddir/examples/textstats" "$tap_scratch/text" \
   > "$tap_scratch/out" 2>&1
-tap_ok $? 'D5 "auto" does not choose it'
+tap_ok $? "D5 auto does not choose it"
 LD_LIBRARY_PATH=$tap_scratch/none "$top_builddir/examples/textstats" \
   "$tap_scratch/text" --device cuda:0 > "$tap_scratch/out" 2>&1
 rc=$?
 [ $rc -ne 0 ] && grep -q 'no NVIDIA driver' "$tap_scratch/out"
-tap_ok $? 'D4 asked for by name, it is an error with the reason'
+tap_ok $? "D4 asked for by name, it is an error with the reason"
 tap_done

@@ -126,7 +126,7 @@ static void write_failure(tn_cuda_failure *failure, const suspicion *found,
              found->is_found ? kind_text(step->kind) : "queued work");
   if (found->others || found->is_cut)
     snprintf(doubt, sizeof doubt,
-             "; or one of %u%s others queued by then failed "
+             "; other commands queued by then, which may be it instead: %u%s "
              "(TENON_LAUNCH_BLOCKING=1 tells which)", found->others,
              found->is_cut ? " or more" : "");
   failure->tag = found->is_found ? step->tag : 0;
