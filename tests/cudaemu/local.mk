@@ -84,3 +84,48 @@ tests_ptx_kernels_SOURCES = tests/ptx_kernels.c %D%/ptx_device.c \
   %D%/ptx_device.h
 tests_ptx_kernels_LDADD = tests/kernels/libtrials.la $(ptx_ldadd)
 dist_check_SCRIPTS += tests/kernels/ptx.sh
+
+# The driver itself, and what runs a program under it.
+check_LTLIBRARIES += %D%/libcuda.la
+%C%_libcuda_la_SOURCES = \
+  %D%/access.c \
+  %D%/access.h \
+  %D%/address.c \
+  %D%/address.h \
+  %D%/context.c \
+  %D%/copy.c \
+  %D%/device.c \
+  %D%/emulator.h \
+  %D%/entry.c \
+  %D%/event.c \
+  %D%/launch.c \
+  %D%/memory_calls.c \
+  %D%/module.c \
+  %D%/module.h \
+  %D%/order.c \
+  %D%/order.h \
+  %D%/settings.c \
+  %D%/stream.c \
+  %D%/stream.h \
+  %D%/symbols.c \
+  %D%/thread.h \
+  %D%/visible.c \
+  %D%/visible.h
+%C%_libcuda_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
+%C%_libcuda_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+%C%_libcuda_la_LIBADD = %D%/ptx/libptx.la -lpthread
+%C%_libcuda_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -version-info 1:0:0 \
+  -no-undefined
+
+# cudaemu-run [OPTIONS] COMMAND...
+check_SCRIPTS += %D%/cudaemu-run
+EXTRA_DIST += %D%/run.sh
+CLEANFILES += %D%/cudaemu-run
+%D%/cudaemu-run: %D%/run.sh Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && { \
+	  echo '#!$(SHELL)'; \
+	  echo "folder='$(abs_top_builddir)/%D%/$(LT_OBJDIR)'"; \
+	  echo ": \$${TENON_BACKEND_PATH:=`echo $(backend_path) | tr ' ' ':'`}"; \
+	  echo 'export TENON_BACKEND_PATH'; \
+	  cat $(srcdir)/%D%/run.sh; \
+	  } > $@.tmp && chmod +x $@.tmp && mv $@.tmp $@

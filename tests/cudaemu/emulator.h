@@ -1,0 +1,122 @@
+/* The driver double's own state. One lock, emu.lock, guards all of it but for
+ * device memory's table (address.h) and what a thread keeps of its own. */
+#ifndef TN_TESTS_CUDAEMU_EMULATOR_H
+#define TN_TESTS_CUDAEMU_EMULATOR_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/cuda/driver.h"
+#include "tests/cudaemu/order.h"
+
+#define EMU_PUBLIC __attribute__((visibility("default")))
+#define EMU_PRINTF(at, rest) __attribute__((format(printf, at, rest)))
+
+#define EMU_DEVICES_MAX 8
+
+/* Codes that the plugin has no name for. */
+enum {
+  EMU_ERROR_INVALID_CONTEXT = 201,
+  EMU_ERROR_NOT_PERMITTED = 800,
+  EMU_ERROR_NOT_SUPPORTED = 801,
+};
+
+/* A stream, its worker, and what is queued on it. Never freed, so that a stale
+ * handle is told from a good one. */
+typedef struct CUstream_st emu_stream;
+typedef struct CUevent_st emu_event;
+typedef struct CUmod_st emu_module;
+typedef struct CUfunc_st emu_function;
+typedef struct CUctx_st emu_context;
+typedef struct emu_command emu_command;
+
+/* The primary context of a device. */
+struct CUctx_st {
+  int device;
+  unsigned retained;   /* 0: there is none */
+  unsigned generation; /* counts lives */
+  CUresult lost;       /* what ended it, 0 while it works */
+  unsigned peers;      /* bit d: device d's memory may be accessed */
+  emu_stream *legacy;
+};
+
+typedef struct emu_settings {
+  int driver;          /* 12000 */
+  int devices;         /* shown */
+  int capability;      /* 75 */
+  uint64_t memory;     /* bytes of each device */
+  uint64_t seed;       /* 0: no delays */
+  bool no_peers, no_races, trace;
+  const char *faults;  /* TENON_CUDAEMU_FAIL, or NULL */
+} emu_settings;
+
+typedef struct emu_state {
+  pthread_mutex_t lock;
+  pthread_cond_t progress; /* a command is complete */
+  emu_settings settings;
+  bool initialised, ended, forked;
+  int visible[EMU_DEVICES_MAX]; /* physical number by ordinal */
+  int visible_count;
+  emu_context contexts[EMU_DEVICES_MAX]; /* by ordinal */
+  emu_stream *streams;
+  emu_event *events;
+  emu_module *modules;
+  order_clock host; /* what some host thread has waited for */
+} emu_state;
+
+extern emu_state emu;
+
+/* settings.c */
+void emu_settings_read(void);
+uint64_t emu_random(uint64_t a, uint64_t b); /* of the seed, a and b */
+
+/* One line on standard error, "EMULATED: ...". */
+void emu_print(const char *format, ...) EMU_PRINTF(1, 2);
+/* The same for what a real driver may not notice. It is counted, and makes the
+ * process end with status 86 unless cudaemu_take_reports forgets it. */
+void emu_report(const char *format, ...) EMU_PRINTF(1, 2);
+EMU_PUBLIC unsigned cudaemu_take_reports(void);
+
+/* entry.c: every call begins with emu_enter, which on success holds the lock,
+ * and ends with emu_leave. */
+typedef enum emu_call {
+#define EMU_CALL_(name, version, parameters) EMU_##name,
+  TN_CUDA_REQUIRED(EMU_CALL_) TN_CUDA_OPTIONAL(EMU_CALL_)
+#undef EMU_CALL_
+  EMU_CtxSynchronize,
+  EMU_CALLS
+} emu_call;
+
+enum {
+  EMU_BEFORE_INIT = 1, /* works before cuInit */
+  EMU_CONTEXT = 2,     /* needs a current context, and one that works */
+};
+
+CUresult emu_enter(emu_call call, int needs);
+CUresult emu_leave(CUresult code);
+/* The thread's context, after emu_enter with EMU_CONTEXT. */
+emu_context *emu_current(void);
+/* What a queued command is to fail with, by TENON_CUDAEMU_FAIL; 0: nothing. */
+CUresult emu_planned_failure(void);
+/* A host function runs on this thread, which must not call the driver. */
+void emu_in_host_function(bool is_in);
+
+/* device.c: bytes that a block may have, asked for. */
+int emu_shared_limit(void);
+
+/* context.c */
+bool emu_is_context(const emu_context *context); /* retained */
+void emu_context_lose(emu_context *context, CUresult code);
+bool emu_is_sticky(CUresult code);
+
+/* The table of functions, by name. */
+#define EMU_DECLARE_(name, version, parameters) \
+  CUresult emu_##name parameters;
+TN_CUDA_REQUIRED(EMU_DECLARE_)
+TN_CUDA_OPTIONAL(EMU_DECLARE_)
+CUresult emu_CtxSynchronize(void);
+#undef EMU_DECLARE_
+
+#endif

@@ -1,0 +1,98 @@
+/* How every call begins: may it be made at all? */
+#include "tests/cudaemu/emulator.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cudaemu/thread.h"
+
+static const char *const call_names[EMU_CALLS] = {
+#define NAME(name, version, parameters) "cu" #name,
+  TN_CUDA_REQUIRED(NAME) TN_CUDA_OPTIONAL(NAME)
+#undef NAME
+  "cuCtxSynchronize"
+};
+
+static unsigned call_counts[EMU_CALLS];
+
+_Thread_local emu_thread emu_here;
+
+/* "cuMemAlloc:3=2" fails the third call with code 2; ~ for = lets it queue its
+ * command, which then fails so. Several are separated by commas. */
+static CUresult planned_code(emu_call call)
+{
+  unsigned number = __atomic_add_fetch(&call_counts[call], 1,
+                                       __ATOMIC_RELAXED);
+  size_t length = strlen(call_names[call]);
+  const char *plan = emu.settings.faults;
+  while (plan && *plan) {
+    char how = 0;
+    unsigned nth = 0, code = 0;
+    if (strncmp(plan, call_names[call], length) == 0 && plan[length] == ':' &&
+        sscanf(plan + length + 1, "%u%c%u", &nth, &how, &code) == 3 &&
+        nth == number) {
+      if (how != '~') return (CUresult)code;
+      emu_here.planned = (CUresult)code;
+    }
+    plan = strchr(plan, ',');
+    plan += plan != NULL;
+  }
+  return TN_CUDA_SUCCESS;
+}
+
+CUresult emu_planned_failure(void)
+{
+  CUresult code = emu_here.planned;
+  emu_here.planned = 0;
+  return code;
+}
+
+void emu_in_host_function(bool is_in)
+{
+  emu_here.in_host_function = is_in;
+}
+
+/* With the lock held. */
+static CUresult check_state(int needs)
+{
+  if (emu.ended) return TN_CUDA_ERROR_DEINITIALIZED;
+  if (needs & EMU_BEFORE_INIT) return TN_CUDA_SUCCESS;
+  if (!emu.initialised) return TN_CUDA_ERROR_NOT_INITIALIZED;
+  if (!(needs & EMU_CONTEXT)) return TN_CUDA_SUCCESS;
+  const emu_context *context = emu_here.context;
+  if (!context) return (CUresult)EMU_ERROR_INVALID_CONTEXT;
+  if (!context->retained || context->generation != emu_here.generation)
+    return TN_CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  return context->lost;
+}
+
+CUresult emu_enter(emu_call call, int needs)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (emu.forked) return TN_CUDA_ERROR_NOT_INITIALIZED;
+  pthread_once(&once, emu_settings_read);
+  if (emu_here.in_host_function && !(needs & EMU_BEFORE_INIT)) {
+    emu_report("%s is called by a host function, which must not call the "
+               "driver", call_names[call]);
+    return (CUresult)EMU_ERROR_NOT_PERMITTED;
+  }
+  emu_here.planned = 0;
+  emu_here.call = call_names[call];
+  CUresult code = planned_code(call);
+  pthread_mutex_lock(&emu.lock);
+  CUresult state = check_state(needs);
+  if (state) code = state;
+  else if (code && emu_is_sticky(code) && (needs & EMU_CONTEXT))
+    emu_context_lose(emu_here.context, code);
+  return code ? emu_leave(code) : TN_CUDA_SUCCESS;
+}
+
+CUresult emu_leave(CUresult code)
+{
+  pthread_mutex_unlock(&emu.lock);
+  if (emu.settings.trace) emu_print("%s: %d", emu_here.call, (int)code);
+  return code;
+}
+
+emu_context *emu_current(void) { return emu_here.context; }

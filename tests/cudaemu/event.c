@@ -1,0 +1,135 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "tests/cudaemu/stream.h"
+
+struct CUevent_st {
+  emu_event *next;
+  emu_context *context;
+  unsigned generation;
+  bool is_timed;
+  const emu_stream *stream; /* recorded on; NULL: never */
+  uint32_t step;
+  uint64_t time; /* ns */
+  order_clock clock;
+};
+
+static emu_event *past_events; /* queued records may still name them */
+
+CUresult emu_EventCreate(CUevent *event, unsigned flags)
+{
+  CUresult code = emu_enter(EMU_EventCreate, EMU_CONTEXT);
+  if (code) return code;
+  if (!event || flags & ~3u) /* 1: blocking waits */
+    return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
+  emu_event *made = calloc(1, sizeof *made);
+  if (!made) return emu_leave(TN_CUDA_ERROR_OUT_OF_MEMORY);
+  made->context = emu_current();
+  made->generation = made->context->generation;
+  made->is_timed = !(flags & TN_CU_EVENT_DISABLE_TIMING);
+  made->next = emu.events;
+  emu.events = *event = made;
+  return emu_leave(TN_CUDA_SUCCESS);
+}
+
+static CUresult enter_event(emu_call call, CUevent handle)
+{
+  CUresult code = emu_enter(call, EMU_CONTEXT);
+  if (code) return code;
+  const emu_event *event = emu.events;
+  while (event && event != handle) event = event->next;
+  if (!event || event->generation != event->context->generation)
+    return emu_leave(TN_CUDA_ERROR_INVALID_HANDLE);
+  CUresult lost = event->context->lost;
+  return lost ? emu_leave(lost) : TN_CUDA_SUCCESS;
+}
+
+CUresult emu_EventDestroy(CUevent event)
+{
+  CUresult code = enter_event(EMU_EventDestroy, event);
+  if (code) return code;
+  emu_event **link = &emu.events;
+  while (*link != event) link = &(*link)->next;
+  *link = event->next;
+  event->next = past_events;
+  past_events = event;
+  return emu_leave(TN_CUDA_SUCCESS);
+}
+
+static CUresult run_record(emu_command *command)
+{
+  struct timespec now;
+  emu_event *event = command->payload;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  pthread_mutex_lock(&emu.lock);
+  if (event->stream == command->stream && event->step == command->step)
+    event->time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  pthread_mutex_unlock(&emu.lock);
+  return TN_CUDA_SUCCESS;
+}
+
+CUresult emu_EventRecord(CUevent event, CUstream handle)
+{
+  CUresult code = enter_event(EMU_EventRecord, event);
+  if (code) return code;
+  emu_stream *stream = emu_stream_find(handle);
+  if (!stream || stream->context != event->context)
+    return emu_leave(TN_CUDA_ERROR_INVALID_HANDLE);
+  code = emu_enqueue(stream, "a record", run_record, event, NULL);
+  if (code) return emu_leave(code);
+  event->stream = stream;
+  event->step = stream->queued;
+  order_clock_free(&event->clock);
+  if (!order_join(&event->clock, &stream->clock))
+    code = TN_CUDA_ERROR_OUT_OF_MEMORY;
+  return emu_leave(code);
+}
+
+/* For what was recorded by now; of any context. */
+CUresult emu_StreamWaitEvent(CUstream handle, CUevent event, unsigned flags)
+{
+  CUresult code = enter_event(EMU_StreamWaitEvent, event);
+  if (code) return code;
+  emu_stream *stream = emu_stream_find(handle);
+  if (!stream) return emu_leave(TN_CUDA_ERROR_INVALID_HANDLE);
+  if (flags) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
+  if (!event->stream) return emu_leave(TN_CUDA_SUCCESS);
+  return emu_leave(emu_enqueue_wait(stream, event->stream, event->step,
+                                    &event->clock));
+}
+
+CUresult emu_EventSynchronize(CUevent event)
+{
+  CUresult code = enter_event(EMU_EventSynchronize, event);
+  if (code) return code;
+  if (event->stream) emu_step_wait(event->stream, event->step, &event->clock);
+  return emu_leave(event->context->lost);
+}
+
+CUresult emu_EventQuery(CUevent event)
+{
+  CUresult code = enter_event(EMU_EventQuery, event);
+  if (code) return code;
+  if (event->stream && event->stream->complete < event->step)
+    return emu_leave(TN_CUDA_ERROR_NOT_READY);
+  order_join(&emu.host, &event->clock);
+  return emu_leave(TN_CUDA_SUCCESS);
+}
+
+CUresult emu_EventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+  CUresult code = enter_event(EMU_EventElapsedTime, start);
+  if (code) return code;
+  const emu_event *found = emu.events;
+  while (found && found != end) found = found->next;
+  if (!found || !milliseconds || start->context != end->context ||
+      !start->is_timed || !end->is_timed || !start->stream || !end->stream)
+    return emu_leave(found && !milliseconds ? TN_CUDA_ERROR_INVALID_VALUE
+                                            : TN_CUDA_ERROR_INVALID_HANDLE);
+  if (start->stream->complete < start->step ||
+      end->stream->complete < end->step)
+    return emu_leave(TN_CUDA_ERROR_NOT_READY);
+  int64_t ns = (int64_t)(end->time - start->time);
+  *milliseconds = (float)((double)ns / 1e6);
+  return emu_leave(TN_CUDA_SUCCESS);
+}

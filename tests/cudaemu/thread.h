@@ -1,0 +1,18 @@
+/* What the double keeps of each host thread. */
+#ifndef TN_TESTS_CUDAEMU_THREAD_H
+#define TN_TESTS_CUDAEMU_THREAD_H
+
+#include "tests/cudaemu/emulator.h"
+
+typedef struct emu_thread {
+  emu_context *context; /* current */
+  unsigned generation;  /* of it, when it became so */
+  CUstreamCaptureMode capture_mode;
+  CUresult planned; /* for the command that this call queues */
+  const char *call; /* in progress */
+  bool in_host_function;
+} emu_thread;
+
+extern _Thread_local emu_thread emu_here;
+
+#endif
