@@ -73,3 +73,7 @@ device_tests += %D%/leaving
 check_PROGRAMS += %D%/fork_work
 %C%_fork_work_SOURCES = %D%/fork_work.c $(device_test)
 %C%_fork_work_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/crowd
+%C%_crowd_SOURCES = %D%/crowd.c $(device_test)
+%C%_crowd_LDADD = $(tests_ldadd)
+device_tests += %D%/crowd

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/shutdown.h"
 #include "core/exec/presence.h"
@@ -17,8 +18,9 @@ static tn_status wait_one(tn_stream *stream, void *argument)
 {
   bool *late = argument;
   uint64_t limit = (uint64_t)PATIENCE_S * 1000000000;
-  if (tn_stream_wait_idle(stream, limit) == TN_TIMEOUT) *late = true;
-  return TN_OK;
+  tn_status status = tn_stream_wait_idle(stream, limit);
+  *late = status == TN_TIMEOUT;
+  return *late ? status : TN_OK;
 }
 
 static tn_status flush_one(tn_stream *stream, void *argument)
@@ -41,16 +43,25 @@ static void wait_device(tn_device_state *state, void *argument)
   if (!*late) tn_stream_visit(state, wait_one, late);
 }
 
+/* Says by *late what keeps the program. */
+static bool is_quiet(bool *late)
+{
+  tn_device_visit(flush_device, NULL);
+  tn_device_visit(wait_device, late);
+  if (*late || !tn_presence_drain(PATIENCE_S)) return false;
+  /* What those threads queued on their way out. */
+  tn_device_visit(wait_device, late);
+  return !*late;
+}
+
 static void wait_for_all(void)
 {
   bool late = false;
-  tn_device_visit(flush_device, NULL);
-  tn_device_visit(wait_device, &late);
-  if (!late && tn_presence_drain(PATIENCE_S)) {
-    /* What those threads queued on their way out. */
-    tn_device_visit(wait_device, &late);
-    if (!late) return;
-  }
+  tn_error_state before;
+  tn_error_save(&before);
+  bool quiet = is_quiet(&late);
+  tn_error_restore(&before);
+  if (quiet) return;
   tn_log(TN_LOG_WARNING, "the program ends while %s: nothing is given back",
          late ? "queued work still runs" : "a thread is inside the library");
   tn_shutdown_abandon();

@@ -20,7 +20,8 @@ extern "C" {
  * host is on one side. With it the host does not wait: memory from
  * tn_malloc_pinned must stay as it is until the stream got that far; other
  * host memory is taken at once when it is the source, and is complete on
- * return when it is the destination.
+ * return when it is the destination. With a device on both sides, of one
+ * backend (cpu too), it is queued like any other work.
  *
  * Errors: TN_SIZE_OVERFLOW (a range wraps), TN_INVALID_ARGUMENT (NULL with
  * bytes > 0), those of the devices. */
