@@ -27,7 +27,8 @@ rows=
 
 # row NAME STATUS SECONDS TEXT
 row() {
-  [ "$2" -eq 0 ] && result=ok || { result=FAILED; failed=1; }
+  result=ok
+  [ "$2" -eq 0 ] || { result=FAILED; failed=1; }
   printf '%-8s %-7s %-24s %4s s  %s\n' "$label" "$result" "$1" "$3" "$4"
   rows="$rows${rows:+,}
     {\"check\": \"$1\", \"ok\": $([ "$2" -eq 0 ] && echo true || echo false),"
@@ -48,7 +49,7 @@ check() {
 }
 
 echo "$line"
-for program in $device_tests; do
+for program in ${device_tests:-}; do
   check "$(basename "$program")" "$top_builddir/$program"
 done
 

@@ -58,21 +58,21 @@ static bool is_of_image(CUresult code)
 }
 
 tn_status tn_cuda_image_load(tn_backend_device *device, const char *name,
-                             const void *image, CUmodule *module,
-                             CUresult *code)
+                             const void *image, tn_log_level level,
+                             CUmodule *module)
 {
   jit_log log = { "", "" };
   char text[TN_CUDA_CODE_TEXT_SIZE];
-  *code = load(image, module, &log);
+  CUresult code = load(image, module, &log);
   log_lines(TN_LOG_DEBUG, name, log.notes);
-  if (*code == TN_CUDA_SUCCESS) return TN_OK;
-  if (!is_of_image(*code))
-    return tn_cuda_check(*code, "cuModuleLoadDataEx", device);
-  log_lines(TN_LOG_ERROR, name, log.errors);
+  if (code == TN_CUDA_SUCCESS) return TN_OK;
+  if (!is_of_image(code))
+    return tn_cuda_check(code, "cuModuleLoadDataEx", device);
+  log_lines(level, name, log.errors);
   size_t blank = strspn(log.errors, "\n ");
   int length = (int)strcspn(log.errors + blank, "\n");
   return tn_host->error(TN_COMPILE_FAILED, "%s does not take the image: %s%s"
                         "%.*s", device->info.name,
-                        tn_cuda_code_text(*code, text), length ? ": " : "",
+                        tn_cuda_code_text(code, text), length ? ": " : "",
                         length < 200 ? length : 200, log.errors + blank);
 }

@@ -53,7 +53,6 @@ static tn_status check_desc(const tn_module_desc *desc)
 static tn_status load_builtin(tn_backend_device *device,
                               const tn_module_desc *desc, CUmodule *module)
 {
-  CUresult code;
   const tn_cuda_image *image = tn_cuda_image_find(desc->name);
   if (!image) {
     if (desc->data) return refuse_source(desc);
@@ -63,19 +62,19 @@ static tn_status load_builtin(tn_backend_device *device,
   }
   if (image->fatbin) {
     tn_status status = tn_cuda_image_load(device, desc->name, image->fatbin,
-                                          module, &code);
+                                          TN_LOG_DEBUG, module);
     if (status != TN_COMPILE_FAILED) return status;
     tn_host->log(TN_LOG_INFO, "cuda: \"%s\" has no code for %s: the driver "
                  "compiles it from PTX", desc->name, device->info.name);
   }
-  return tn_cuda_image_load(device, desc->name, image->ptx, module, &code);
+  return tn_cuda_image_load(device, desc->name, image->ptx, TN_LOG_ERROR,
+                            module);
 }
 
 /* PTX has to end with 0. */
 static tn_status load_binary(tn_backend_device *device,
                              const tn_module_desc *desc, CUmodule *module)
 {
-  CUresult code;
   size_t size = (size_t)desc->size;
   char *image = malloc(size + 1);
   if (!image)
@@ -83,8 +82,8 @@ static tn_status load_binary(tn_backend_device *device,
                           "no host memory for module \"%s\"", desc->name);
   memcpy(image, desc->data, size);
   image[size] = '\0';
-  tn_status status = tn_cuda_image_load(device, desc->name, image, module,
-                                        &code);
+  tn_status status = tn_cuda_image_load(device, desc->name, image,
+                                        TN_LOG_ERROR, module);
   free(image);
   return status;
 }

@@ -32,11 +32,11 @@ void *tn_cuda_module_handle(const void *module);
 void *tn_cuda_kernel_handle(const void *kernel);
 
 /* Loads an image (PTX, cubin or fatbin) with the context current. What the
- * driver's compiler says goes to the log, and its first line into the error.
- * `code` is the driver's. */
+ * driver has against it goes to the log at `level`, and its first line into the
+ * error, which is then TN_COMPILE_FAILED. */
 tn_status tn_cuda_image_load(tn_backend_device *device, const char *name,
-                             const void *image, CUmodule *module,
-                             CUresult *code);
+                             const void *image, tn_log_level level,
+                             CUmodule *module);
 
 /* Queues a launch; a launch table entry. */
 tn_status tn_cuda_launch(tn_backend_stream *stream, tn_backend_kernel *kernel,
