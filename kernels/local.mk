@@ -16,10 +16,11 @@ EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
 
 # Our flags come after the user's: those must not change what kernels compute,
 # nor what they need of the processor. automake's rules have it the other way.
+# Whoever links libbaseline.la has fma and fmaf for it: of -lm, or its own.
 kernel_libraries = %D%/libbaseline.la
 noinst_LTLIBRARIES += %D%/libbaseline.la
 %C%_libbaseline_la_SOURCES =
-%C%_libbaseline_la_LIBADD = $(kernel_sources:.c=.baseline.lo) -lm
+%C%_libbaseline_la_LIBADD = $(kernel_sources:.c=.baseline.lo)
 kernel_objects = $(kernel_sources:.c=.baseline.lo)
 if CPU_LEVELS
 kernel_libraries += %D%/libv3.la %D%/libv4.la

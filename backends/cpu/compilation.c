@@ -236,7 +236,7 @@ static tn_status compiler_call(const tn_cpu_compilation *unit,
   size_t count, at = 0, defined = unit->desc->define_count;
   const char *const *words =
     tn_cpu_level_flags(tn_cpu_settings_get()->level, &count);
-  size_t most = FLAGS + count + defined + 8;
+  size_t most = FLAGS + count + defined + 9;
   char **arguments = calloc(most, sizeof *arguments);
   if (!arguments)
     return tn_cpu_host->error(TN_OUT_OF_MEMORY, "no memory to run %s",
@@ -250,6 +250,7 @@ static tn_status compiler_call(const tn_cpu_compilation *unit,
   arguments[at++] = argument("-o");
   arguments[at++] = argument(unit->library);
   arguments[at++] = argument(unit->source);
+  arguments[at++] = argument("-Wl,--as-needed");
   arguments[at++] = argument("-lm");
   int outcome;
   tn_status status = tn_cpu_compiler_run(&unit->compiler, arguments,

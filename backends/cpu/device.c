@@ -1,5 +1,6 @@
 #include "backends/cpu/device.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,19 @@ static uint32_t capabilities(void)
   return all;
 }
 
+/* Read once: nothing tells when a control group's limit changes. */
+static uint64_t memory_total(void)
+{
+  static _Atomic uint64_t known;
+  uint64_t bytes = atomic_load(&known);
+  if (bytes) return bytes;
+  uint64_t limit = tn_cpu_machine_limit("");
+  bytes = tn_cpu_machine_memory();
+  if (limit < bytes) bytes = limit;
+  atomic_store(&known, bytes);
+  return bytes;
+}
+
 static void info_fill(int ordinal, tn_backend_device_info *info)
 {
   const tn_cpu_settings *settings = tn_cpu_settings_get();
@@ -62,8 +76,8 @@ static void info_fill(int ordinal, tn_backend_device_info *info)
   snprintf(info->driver, sizeof info->driver, "level %s, %d thread%s",
            tn_cpu_level_name(settings->level), settings->thread_count,
            settings->thread_count == 1 ? "" : "s");
-  tn_cpu_machine_uuid(ordinal, info->uuid);
-  info->memory_total = tn_cpu_machine_memory("");
+  tn_cpu_machine_uuid(info->name, ordinal, info->uuid);
+  info->memory_total = memory_total();
   info->compute_units = (uint32_t)settings->thread_count;
   info->subgroup_sizes = 1;
   info->max_group_size = TN_CPU_GROUP_MAX;
@@ -97,7 +111,7 @@ tn_status tn_cpu_device_open(void *self, int ordinal,
   if (!device)
     return tn_cpu_host->error(TN_OUT_OF_MEMORY, "no memory for a device");
   device->ordinal = ordinal;
-  device->memory = tn_cpu_machine_memory("");
+  device->memory = memory_total();
   *out = device;
   return TN_OK;
 }

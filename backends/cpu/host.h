@@ -14,7 +14,7 @@
  *     bulk      copying and filling large memory
  *     workers   the helper threads
  *     park      sleeping until another thread changes a word
- *     image     the kernels built into this plugin
+ *     image     the kernels built into this plugin; fma: what they lack
  *     build compilation compiler   modules from source: cached, made, and by
  *                                  what
  */

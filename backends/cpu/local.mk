@@ -12,6 +12,7 @@ backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
   %D%/device.c %D%/device.h \
   %D%/entry.c \
   %D%/event.c %D%/event.h \
+  %D%/fma.c %D%/fma.h \
   %D%/host.h \
   %D%/image.c %D%/image.h \
   %D%/language_text.h \
@@ -28,7 +29,7 @@ nodist_%C%_tenon_cpu_la_SOURCES = %D%/language_text.c
 %C%_tenon_cpu_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
   $(cpu_levels_cppflags) -DTN_CPU_VERSION='"$(PACKAGE_VERSION)"'
 %C%_tenon_cpu_la_LDFLAGS = $(backend_ldflags)
-%C%_tenon_cpu_la_LIBADD = $(kernel_libraries) -lm
+%C%_tenon_cpu_la_LIBADD = $(kernel_libraries)
 
 if CPU_LEVELS
 cpu_levels_cppflags = -DTN_CPU_HAS_LEVELS

@@ -1,42 +1,52 @@
 #include "backends/cpu/machine.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The first line of a file without its newline; false if there is none. */
+/* The start of a file as text; false if there is none. Program start waits for
+ * this, so it is done in as few system calls as it takes. */
+static bool text_read(const char *path, char *text, size_t size)
+{
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  ssize_t got = read(file, text, size - 1);
+  close(file);
+  if (got < 0) return false;
+  text[got] = 0;
+  return true;
+}
+
 static bool line_read(const char *path, char *line, size_t size)
 {
-  FILE *file = fopen(path, "re");
-  if (!file) return false;
-  bool got = fgets(line, (int)size, file) != NULL;
-  fclose(file);
-  if (got) line[strcspn(line, "\n")] = 0;
-  return got;
+  if (!text_read(path, line, size)) return false;
+  line[strcspn(line, "\n")] = 0;
+  return *line;
 }
 
 /* The rest of the first line that starts with `key`, blanks and the colon
- * after it removed. */
+ * after it removed. It must be near the start of the file. */
 static bool field_read(const char *path, const char *key, char *value,
                        size_t size)
 {
-  char line[512];
-  bool found = false;
-  FILE *file = fopen(path, "re");
-  if (!file) return false;
-  while (!found && fgets(line, sizeof line, file))
-    found = strncmp(line, key, strlen(key)) == 0;
-  fclose(file);
-  if (!found) return false;
-  char *at = line + strlen(key);
+  char text[4096];
+  if (!text_read(path, text, sizeof text)) return false;
+  const char *at = text;
+  while (*at && strncmp(at, key, strlen(key)) != 0) {
+    at += strcspn(at, "\n");
+    at += *at == '\n';
+  }
+  if (!*at) return false;
+  at += strlen(key);
   at += strspn(at, " \t:");
-  at[strcspn(at, "\n")] = 0;
-  snprintf(value, size, "%s", at);
+  snprintf(value, size, "%.*s", (int)strcspn(at, "\n"), at);
   return true;
 }
 
@@ -95,15 +105,14 @@ static uint64_t text_mix(uint64_t hash, const char *text)
   return hash;
 }
 
-void tn_cpu_machine_uuid(int ordinal, uint8_t uuid[16])
+void tn_cpu_machine_uuid(const char *name, int ordinal, uint8_t uuid[16])
 {
-  char machine[128], processor[128], facts[384];
+  char machine[128], facts[384];
   struct utsname system;
   if (!line_read("/etc/machine-id", machine, sizeof machine))
     snprintf(machine, sizeof machine, "%s",
              uname(&system) == 0 ? system.nodename : "");
-  tn_cpu_machine_name(processor, sizeof processor);
-  snprintf(facts, sizeof facts, "tenon-cpu %s %s %d", machine, processor,
+  snprintf(facts, sizeof facts, "tenon-cpu %s %.128s %d", machine, name,
            ordinal);
   /* The machine's id is not to be shown, so it is only mixed in. */
   uint64_t high = text_mix(UINT64_C(0xcbf29ce484222325), facts);
@@ -112,15 +121,6 @@ void tn_cpu_machine_uuid(int ordinal, uint8_t uuid[16])
   memcpy(uuid + 8, &low, 8);
   uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x80); /* version 8: our own */
   uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
-}
-
-/* A field of /proc/meminfo in bytes, 0 if it is not there. */
-static uint64_t meminfo_read(const char *root, const char *key)
-{
-  char path[4096], value[64];
-  snprintf(path, sizeof path, "%s/proc/meminfo", root);
-  if (!field_read(path, key, value, sizeof value)) return 0;
-  return strtoull(value, NULL, 10) * 1024;
 }
 
 /* The least limit in `folder` and the folders of the group's path above it.
@@ -155,37 +155,46 @@ static bool has_memory(const char *controllers, size_t length)
 }
 
 /* A line is ID:CONTROLLERS:PATH; version 2 has id 0 and no controllers. */
-static uint64_t line_limit(const char *root, char *line, uint64_t limit)
+static uint64_t line_limit(const char *root, const char *line, uint64_t limit)
 {
-  char folder[2048];
-  line[strcspn(line, "\n")] = 0;
-  char *controllers = strchr(line, ':');
-  char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+  char folder[2048], path[2048];
+  const char *controllers = strchr(line, ':');
+  const char *group = controllers ? strchr(controllers + 1, ':') : NULL;
   if (!group) return limit;
   controllers++;
+  snprintf(path, sizeof path, "%s", group + 1);
   if (controllers == group) {
     snprintf(folder, sizeof folder, "%s/sys/fs/cgroup", root);
-    return group_limit(folder, group + 1, "memory.max", limit);
+    return group_limit(folder, path, "memory.max", limit);
   }
   if (!has_memory(controllers, (size_t)(group - controllers))) return limit;
   snprintf(folder, sizeof folder, "%s/sys/fs/cgroup/memory", root);
-  return group_limit(folder, group + 1, "memory.limit_in_bytes", limit);
+  return group_limit(folder, path, "memory.limit_in_bytes", limit);
 }
 
-uint64_t tn_cpu_machine_memory(const char *root)
+uint64_t tn_cpu_machine_limit(const char *root)
 {
-  char path[4096], line[2048];
-  uint64_t limit = meminfo_read(root, "MemTotal");
-  if (!limit) limit = UINT64_MAX;
+  char path[4096], groups[8192], *rest = NULL;
+  uint64_t limit = UINT64_MAX;
   snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-  FILE *file = fopen(path, "re");
-  if (!file) return limit;
-  while (fgets(line, sizeof line, file)) limit = line_limit(root, line, limit);
-  fclose(file);
+  if (!text_read(path, groups, sizeof groups)) return limit;
+  for (char *line = strtok_r(groups, "\n", &rest); line;
+       line = strtok_r(NULL, "\n", &rest))
+    limit = line_limit(root, line, limit);
   return limit;
+}
+
+uint64_t tn_cpu_machine_memory(void)
+{
+  struct sysinfo facts;
+  if (sysinfo(&facts) != 0) return UINT64_MAX;
+  return (uint64_t)facts.totalram * facts.mem_unit;
 }
 
 uint64_t tn_cpu_machine_available(const char *root)
 {
-  return meminfo_read(root, "MemAvailable");
+  char path[4096], value[64];
+  snprintf(path, sizeof path, "%s/proc/meminfo", root);
+  if (!field_read(path, "MemAvailable", value, sizeof value)) return 0;
+  return strtoull(value, NULL, 10) * 1024;
 }

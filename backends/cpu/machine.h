@@ -18,14 +18,17 @@ void tn_cpu_machine_name(char *name, size_t size);
 /* The NUMA node of all memory, -1 if there are several. */
 int tn_cpu_machine_numa_node(void);
 
-/* 16 bytes that are the same in every run on this machine, and other ones
- * for each ordinal. */
-void tn_cpu_machine_uuid(int ordinal, uint8_t uuid[16]);
+/* 16 bytes that are the same in every run on this machine with a processor of
+ * this name, and other ones for each ordinal. */
+void tn_cpu_machine_uuid(const char *name, int ordinal, uint8_t uuid[16]);
 
-/* Bytes this process may use: the machine's memory, or less where a control
- * group (version 1 or 2) sets a limit. `root` is "" (tests: a folder that
- * stands for /). */
-uint64_t tn_cpu_machine_memory(const char *root);
+/* Bytes of memory the machine has. */
+uint64_t tn_cpu_machine_memory(void);
+
+/* Bytes that this process's control group (version 1 or 2) lets it have;
+ * UINT64_MAX without a limit. `root` is "" (tests: a folder that stands for
+ * /). */
+uint64_t tn_cpu_machine_limit(const char *root);
 
 /* Bytes that could be had now without swapping, 0 if unknown. */
 uint64_t tn_cpu_machine_available(const char *root);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/cpu/fma.h"
 #include "backends/cpu/host.h"
 #include "backends/cpu/machine.h"
 
@@ -50,6 +51,14 @@ static void level_read(void)
              tn_cpu_level_problem(TN_CPU_V4) ? "" : ", v4");
 }
 
+/* Only at this level kernels call it. */
+static void fma_find(void)
+{
+  if (settings.level != TN_CPU_BASELINE || tn_cpu_fma_setup()) return;
+  snprintf(settings.problem, sizeof settings.problem,
+           "level baseline needs fma and fmaf of libm.so.6, which is not here");
+}
+
 void tn_cpu_settings_read(void)
 {
   settings.problem[0] = 0;
@@ -62,6 +71,7 @@ void tn_cpu_settings_read(void)
   number_read("TENON_NUM_THREADS", TN_CPU_THREADS_MAX,
               &settings.thread_count);
   level_read();
+  fma_find();
 }
 
 const tn_cpu_settings *tn_cpu_settings_get(void)

@@ -33,40 +33,46 @@ static void put(const char *path, const char *content)
   fclose(file);
 }
 
-static void check_memory(uint64_t mib, const char *what)
+static void check_limit(uint64_t mib, const char *what)
 {
-  tap_is_int((long long)tn_cpu_machine_memory(root), (long long)(mib * MIB),
-             "memory is %s", what);
+  tap_is_int((long long)tn_cpu_machine_limit(root), (long long)(mib * MIB),
+             "memory is limited by %s", what);
+}
+
+static void check_unlimited(const char *what)
+{
+  tap_ok(tn_cpu_machine_limit(root) >= UINT64_MAX / 4,
+         "memory is not limited %s", what);
 }
 
 static void test_limits(void)
 {
   put("/proc/meminfo", "MemTotal:       1048576 kB\nMemFree: 5 kB\n"
                        "MemAvailable:    524288 kB\n");
-  check_memory(1024, "the machine's without control groups");
+  check_unlimited("without control groups");
   tap_is_int((long long)tn_cpu_machine_available(root),
              (long long)(512 * MIB), "available memory is read");
 
   put("/proc/self/cgroup", "0::/user/app\n");
-  check_memory(1024, "the machine's where no limit file exists");
+  check_unlimited("where no limit file exists");
   put("/sys/fs/cgroup/user/app/memory.max", "max\n");
-  check_memory(1024, "the machine's where the limit is \"max\"");
+  check_unlimited("where the limit is \"max\"");
   put("/sys/fs/cgroup/user/app/memory.max", "268435456\n");
-  check_memory(256, "the version 2 limit");
+  check_limit(256, "the version 2 limit");
   put("/sys/fs/cgroup/user/memory.max", "134217728\n");
-  check_memory(128, "the least limit of the groups above");
+  check_limit(128, "the least limit of the groups above");
   put("/sys/fs/cgroup/user/memory.max", "9999999999999\n");
-  check_memory(256, "the group's own limit if those above are higher");
+  check_limit(256, "the group's own limit if those above are higher");
 
   put("/proc/self/cgroup", "5:devices:/\n4:cpu,memory:/app\n0::/\n");
   put("/sys/fs/cgroup/memory/app/memory.limit_in_bytes", "67108864\n");
-  check_memory(64, "the version 1 limit");
+  check_limit(64, "the version 1 limit");
   put("/sys/fs/cgroup/memory/app/memory.limit_in_bytes",
       "9223372036854771712\n");
-  check_memory(1024, "the machine's where version 1 has no limit");
+  check_unlimited("where version 1 has no limit");
   put("/proc/self/cgroup", "4:memory:/not/mounted/here\n");
   put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "33554432\n");
-  check_memory(32, "the mount's own limit where the path is not there");
+  check_limit(32, "the mount's own limit where the path is not there");
 }
 
 static void test_facts(void)
@@ -76,12 +82,15 @@ static void test_facts(void)
   tap_ok(tn_cpu_machine_processors() >= 1, "there is a processor");
   tn_cpu_machine_name(name, sizeof name);
   tap_ok(*name, "it has a name: %s", name);
-  tn_cpu_machine_uuid(0, first);
-  tn_cpu_machine_uuid(0, again);
-  tn_cpu_machine_uuid(1, second);
+  tn_cpu_machine_uuid(name, 0, first);
+  tn_cpu_machine_uuid(name, 0, again);
+  tn_cpu_machine_uuid(name, 1, second);
   tap_ok(memcmp(first, again, 16) == 0, "a uuid stays the same");
   tap_ok(memcmp(first, second, 4) != 0, "uuids differ from the start");
-  tap_ok(tn_cpu_machine_memory("") > MIB, "this machine has memory");
+  tap_ok(tn_cpu_machine_memory() > MIB, "this machine has memory");
+  uint64_t available = tn_cpu_machine_available("");
+  tap_ok(available > 0 && available <= tn_cpu_machine_memory(),
+         "of which a part is available");
   tap_ok(tn_cpu_machine_numa_node() >= -1, "NUMA node or -1");
 }
 
