@@ -12,6 +12,9 @@
 #include "backends/cpu/machine.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
+/* From here on huge pages are asked for: the first touch of small ones is
+ * several times slower, but that of the first huge one takes 100 us. */
+#define HUGE_BYTES (UINT64_C(4) << 20)
 
 /* Bytes that all devices hold. */
 static _Atomic uint64_t held;
@@ -30,8 +33,7 @@ static void bytes_give(uint64_t bytes)
   atomic_fetch_sub(&held, bytes);
 }
 
-/* Memory at the start of a huge page: the first touch of small pages is
- * several times slower. NULL with errno. */
+/* Memory at the start of a huge page. NULL with errno. */
 static void *pages_map(uint64_t bytes)
 {
   uint64_t span = bytes + HUGE_PAGE;
@@ -46,7 +48,7 @@ static void *pages_map(uint64_t bytes)
   if (before) munmap(start, before);
   if (HUGE_PAGE - before)
     munmap(start + before + bytes, HUGE_PAGE - before);
-  madvise(start + before, bytes, MADV_HUGEPAGE);
+  if (bytes >= HUGE_BYTES) madvise(start + before, bytes, MADV_HUGEPAGE);
   return start + before;
 }
 

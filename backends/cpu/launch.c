@@ -51,11 +51,13 @@ static void run_timed(tn_backend_kernel *kernel, tn_range range,
 }
 
 /* Runs growing parts of a kernel that was never timed, until it is known how
- * long it takes. Returns where it stopped. */
+ * long it takes. The first item's time says nothing: code and memory may be
+ * touched for the first time. Returns where it stopped. */
 static int64_t run_first(tn_backend_kernel *kernel, int64_t items,
                          const uint64_t *slots)
 {
-  int64_t at = 0, size = 1;
+  kernel->run((tn_range){ 0, 1 }, slots);
+  int64_t at = 1, size = 1;
   uint64_t start = tn_cpu_clock();
   do {
     int64_t end = items - at > size ? at + size : items;

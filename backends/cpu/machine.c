@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -32,12 +33,12 @@ static bool line_read(const char *path, char *line, size_t size)
 }
 
 /* The rest of the first line that starts with `key`, blanks and the colon
- * after it removed. It must be near the start of the file. */
-static bool field_read(const char *path, const char *key, char *value,
-                       size_t size)
+ * after it removed, within the first `most` (up to 4096) bytes. */
+static bool field_read(const char *path, size_t most, const char *key,
+                       char *value, size_t size)
 {
   char text[4096];
-  if (!text_read(path, text, sizeof text)) return false;
+  if (!text_read(path, text, most)) return false;
   const char *at = text;
   while (*at && strncmp(at, key, strlen(key)) != 0) {
     at += strcspn(at, "\n");
@@ -80,19 +81,45 @@ void tn_cpu_machine_name(char *name, size_t size)
 {
   static const char *const keys[] = { "model name", "Model", "cpu\t",
                                       "uarch" };
+  /* Near the start, where the system has written of one processor only. */
+  if (field_read("/proc/cpuinfo", 512, keys[0], name, size) && *name) return;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (field_read("/proc/cpuinfo", keys[i], name, size) && *name) return;
+    if (field_read("/proc/cpuinfo", 4096, keys[i], name, size) && *name)
+      return;
   struct utsname system;
   snprintf(name, size, "%s processor",
            uname(&system) == 0 ? system.machine : "unknown");
 }
 
+/* From the nodes this process may have memory of: one call, but forbidden in
+ * some containers. -2: not known. */
+static int node_of_policy(void)
+{
+#ifdef SYS_get_mempolicy
+  unsigned long nodes[1024 / (8 * sizeof(long))] = { 0 };
+  const unsigned long allowed = 4; /* MPOL_F_MEMS_ALLOWED */
+  if (syscall(SYS_get_mempolicy, NULL, nodes, 1024ul, NULL, allowed) != 0)
+    return -2;
+  int node = -2;
+  for (int i = 0; i < 1024; i++) {
+    if (!(nodes[i / (8 * (int)sizeof(long))] >> i % (8 * sizeof(long)) & 1))
+      continue;
+    if (node >= 0) return -1;
+    node = i;
+  }
+  return node;
+#else
+  return -2;
+#endif
+}
+
 int tn_cpu_machine_numa_node(void)
 {
-  char online[64];
+  char online[64], *end;
+  int known = node_of_policy();
+  if (known != -2) return known;
   if (!line_read("/sys/devices/system/node/online", online, sizeof online))
     return -1;
-  char *end;
   long node = strtol(online, &end, 10);
   return end != online && !*end ? (int)node : -1;
 }
@@ -125,63 +152,58 @@ void tn_cpu_machine_uuid(const char *name, int ordinal, uint8_t uuid[16])
 
 /* The least limit in `folder` and the folders of the group's path above it.
  * In a container the path often does not exist; the mount's own top does. */
-static uint64_t group_limit(const char *folder, const char *group,
-                            const char *file, uint64_t limit)
+static uint64_t group_limit(const char *root, const char *folder,
+                            const char *group, const char *file)
 {
-  char path[4096], value[64], at[2048];
-  snprintf(at, sizeof at, "%s", strcmp(group, "/") == 0 ? "" : group);
+  char path[1024], value[32];
+  uint64_t limit = UINT64_MAX;
+  size_t length = strcmp(group, "/") == 0 ? 0 : strlen(group);
   for (;;) {
-    snprintf(path, sizeof path, "%.1500s%s/%s", folder, at, file);
-    if (line_read(path, value, sizeof value) && *value >= '0' &&
-        *value <= '9') {
+    int wanted = snprintf(path, sizeof path, "%s%s%.*s/%s", root, folder,
+                          (int)length, group, file);
+    if (wanted < (int)sizeof path && line_read(path, value, sizeof value) &&
+        *value >= '0' && *value <= '9') {
       uint64_t bytes = strtoull(value, NULL, 10);
       if (bytes < limit) limit = bytes;
     }
-    char *slash = strrchr(at, '/');
-    if (!slash) return limit;
-    *slash = 0;
+    if (!length) return limit;
+    while (group[--length] != '/') {
+    }
   }
 }
 
 /* Whether the comma-separated controllers of a version 1 line have memory. */
-static bool has_memory(const char *controllers, size_t length)
+static bool has_memory(const char *controllers)
 {
-  for (const char *at = controllers; at < controllers + length;) {
+  for (const char *at = controllers; *at != ':';) {
     size_t word = strcspn(at, ",:");
     if (word == 6 && strncmp(at, "memory", 6) == 0) return true;
-    at += word + 1;
+    at += word + (at[word] == ',');
   }
   return false;
 }
 
-/* A line is ID:CONTROLLERS:PATH; version 2 has id 0 and no controllers. */
-static uint64_t line_limit(const char *root, const char *line, uint64_t limit)
-{
-  char folder[2048], path[2048];
-  const char *controllers = strchr(line, ':');
-  const char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-  if (!group) return limit;
-  controllers++;
-  snprintf(path, sizeof path, "%s", group + 1);
-  if (controllers == group) {
-    snprintf(folder, sizeof folder, "%s/sys/fs/cgroup", root);
-    return group_limit(folder, path, "memory.max", limit);
-  }
-  if (!has_memory(controllers, (size_t)(group - controllers))) return limit;
-  snprintf(folder, sizeof folder, "%s/sys/fs/cgroup/memory", root);
-  return group_limit(folder, path, "memory.limit_in_bytes", limit);
-}
-
+/* Lines are ID:CONTROLLERS:PATH, of version 1 but for one without controllers,
+ * which is of version 2. Memory is in one of them. */
 uint64_t tn_cpu_machine_limit(const char *root)
 {
-  char path[4096], groups[8192], *rest = NULL;
-  uint64_t limit = UINT64_MAX;
+  char path[1024], groups[4096], *rest = NULL;
+  const char *unified = NULL;
   snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-  if (!text_read(path, groups, sizeof groups)) return limit;
+  if (!text_read(path, groups, sizeof groups)) return UINT64_MAX;
   for (char *line = strtok_r(groups, "\n", &rest); line;
-       line = strtok_r(NULL, "\n", &rest))
-    limit = line_limit(root, line, limit);
-  return limit;
+       line = strtok_r(NULL, "\n", &rest)) {
+    const char *controllers = strchr(line, ':');
+    const char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group || group[1] != '/') continue;
+    if (group == controllers + 1)
+      unified = group + 1;
+    else if (has_memory(controllers + 1))
+      return group_limit(root, "/sys/fs/cgroup/memory", group + 1,
+                         "memory.limit_in_bytes");
+  }
+  if (!unified) return UINT64_MAX;
+  return group_limit(root, "/sys/fs/cgroup", unified, "memory.max");
 }
 
 uint64_t tn_cpu_machine_memory(void)
@@ -193,8 +215,8 @@ uint64_t tn_cpu_machine_memory(void)
 
 uint64_t tn_cpu_machine_available(const char *root)
 {
-  char path[4096], value[64];
+  char path[1024], value[64];
   snprintf(path, sizeof path, "%s/proc/meminfo", root);
-  if (!field_read(path, "MemAvailable", value, sizeof value)) return 0;
+  if (!field_read(path, 4096, "MemAvailable", value, sizeof value)) return 0;
   return strtoull(value, NULL, 10) * 1024;
 }

@@ -15,7 +15,8 @@ uint64_t tn_cpu_machine_cache(void);
  * no name. */
 void tn_cpu_machine_name(char *name, size_t size);
 
-/* The NUMA node of all memory, -1 if there are several. */
+/* The NUMA node of all memory this process may have, -1 if there are several
+ * or nothing tells. */
 int tn_cpu_machine_numa_node(void);
 
 /* 16 bytes that are the same in every run on this machine with a processor of

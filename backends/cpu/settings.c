@@ -63,7 +63,8 @@ void tn_cpu_settings_read(void)
 {
   settings.problem[0] = 0;
   settings.device_count = 1;
-  settings.thread_count = tn_cpu_machine_processors();
+  settings.processors = tn_cpu_machine_processors();
+  settings.thread_count = settings.processors;
   if (settings.thread_count > TN_CPU_THREADS_MAX)
     settings.thread_count = TN_CPU_THREADS_MAX;
   number_read("TENON_CPU_DEVICES", TN_CPU_DEVICES_MAX,

@@ -12,7 +12,8 @@ typedef struct tn_cpu_settings {
    * what was asked for is never replaced by something else. */
   char problem[256];
   int device_count;   /* TENON_CPU_DEVICES: 1 */
-  int thread_count;   /* TENON_NUM_THREADS: processors of the affinity mask */
+  int processors;     /* of the affinity mask */
+  int thread_count;   /* TENON_NUM_THREADS: as many */
   tn_cpu_level level; /* TENON_CPU_ISA: the best there is */
 } tn_cpu_settings;
 

@@ -1,10 +1,8 @@
 #include "backends/cpu/stream.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/control_word.h"
 #include "backends/cpu/park.h"
 #include "backends/cpu/workers.h"
 
@@ -62,7 +60,7 @@ static void work_await(tn_backend_stream *stream, uint64_t done)
 static void *thread_main(void *argument)
 {
   tn_backend_stream *stream = argument;
-  tn_cpu_control_set(TN_CPU_CONTROL_STANDARD);
+  tn_cpu_thread_begin("tenon-stream");
   for (;;) {
     uint64_t done =
       atomic_load_explicit(&stream->completed, memory_order_relaxed);
@@ -90,8 +88,8 @@ tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
                                 tn_cpu_command **command)
 {
   if (!stream->has_thread) {
-    int problem = tn_cpu_thread_start(&stream->thread, "tenon-stream",
-                                      thread_main, stream);
+    int problem =
+      tn_cpu_thread_start(&stream->thread, thread_main, stream);
     if (problem)
       return tn_cpu_host->error(TN_OUT_OF_MEMORY,
                                 "cannot start the thread of a stream: %s",

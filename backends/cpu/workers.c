@@ -63,15 +63,20 @@ static sigset_t signals_of_others(void)
   return set;
 }
 
-int tn_cpu_thread_start(pthread_t *thread, const char *name,
-                        void *(*function)(void *), void *argument)
+int tn_cpu_thread_start(pthread_t *thread, void *(*function)(void *),
+                        void *argument)
 {
   sigset_t blocked = signals_of_others(), saved;
   pthread_sigmask(SIG_BLOCK, &blocked, &saved);
   int problem = pthread_create(thread, NULL, function, argument);
   pthread_sigmask(SIG_SETMASK, &saved, NULL);
-  if (!problem) pthread_setname_np(*thread, name);
   return problem;
+}
+
+void tn_cpu_thread_begin(const char *name)
+{
+  pthread_setname_np(pthread_self(), name);
+  tn_cpu_control_set(TN_CPU_CONTROL_STANDARD);
 }
 
 /* --- chunks --- */
@@ -164,7 +169,7 @@ static void change_announce(int wake)
 
 static void *helper_main(void *argument)
 {
-  tn_cpu_control_set(TN_CPU_CONTROL_STANDARD);
+  tn_cpu_thread_begin("tenon-worker");
   while (!atomic_load(&pool.stopping)) {
     uint32_t seen = atomic_load(&pool.changes);
     tn_cpu_job *job = job_join();
@@ -187,8 +192,8 @@ static int helpers_start(void)
     pool.threads = calloc((size_t)pool.limit, sizeof *pool.threads);
   if (!pool.threads) return 0;
   while (!problem && !pool.is_full && pool.started < pool.limit - 1) {
-    problem = tn_cpu_thread_start(&pool.threads[pool.started], "tenon-worker",
-                                  helper_main, NULL);
+    problem = tn_cpu_thread_start(&pool.threads[pool.started], helper_main,
+                                  NULL);
     pool.started += !problem;
   }
   pool.is_full = true;

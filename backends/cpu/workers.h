@@ -43,8 +43,10 @@ void tn_cpu_workers_stop(void);
 void tn_cpu_workers_after_fork(void);
 
 /* Starts a thread that takes none of the program's signals; 0 or an errno
- * value. */
-int tn_cpu_thread_start(pthread_t *thread, const char *name,
-                        void *(*function)(void *), void *argument);
+ * value. What it runs calls begin first, which sets its name and its
+ * floating-point control word. */
+int tn_cpu_thread_start(pthread_t *thread, void *(*function)(void *),
+                        void *argument);
+void tn_cpu_thread_begin(const char *name);
 
 #endif
