@@ -13,6 +13,7 @@ typedef struct emu_allocation {
   int device;            /* -1: pinned memory of the host */
   bool is_live;          /* atomic */
   bool is_registered;    /* pinned memory that the program allocated */
+  unsigned uses;         /* by queued copies and waits; emu.lock */
   unsigned number;       /* counted from 1 */
   pthread_mutex_t lock;  /* of the shadow */
   order_shadow *shadow;  /* made at the first access */

@@ -27,6 +27,8 @@ typedef struct transfer {
 static void free_transfer(void *payload)
 {
   transfer *t = payload;
+  if (t->dst.allocation) t->dst.allocation->uses--;
+  if (t->src.allocation) t->src.allocation->uses--;
   free(t->staged);
   free(t);
 }
@@ -49,6 +51,7 @@ static CUresult resolve(const transfer *t, side *s, const char *what)
     return TN_CUDA_SUCCESS;
   if (is_within && (a->device < 0 || !s->is_host)) {
     s->allocation = a;
+    a->uses++;
     s->bytes = a->host + (s->address - a->address);
     return TN_CUDA_SUCCESS;
   }
@@ -229,7 +232,7 @@ static CUresult read_box(const box *b, const CUDA_MEMCPY3D *copy, side *s)
   bool is_host = (int)b->type == TN_CU_MEMORYTYPE_HOST;
   if (!is_host && (int)b->type != TN_CU_MEMORYTYPE_DEVICE) {
     emu_print("cuMemcpy3D: memory type %d is not emulated", (int)b->type);
-    return (CUresult)EMU_ERROR_NOT_SUPPORTED;
+    return TN_CUDA_ERROR_NOT_SUPPORTED;
   }
   size_t pitch = b->pitch ? b->pitch : b->x + copy->WidthInBytes;
   size_t height = b->height ? b->height : b->y + copy->Height;

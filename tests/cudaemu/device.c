@@ -177,8 +177,6 @@ static const char *code_name(CUresult code)
 #undef NAME
   switch ((int)code) {
     case EMU_ERROR_INVALID_CONTEXT: return "CUDA_ERROR_INVALID_CONTEXT";
-    case EMU_ERROR_NOT_PERMITTED: return "CUDA_ERROR_NOT_PERMITTED";
-    case EMU_ERROR_NOT_SUPPORTED: return "CUDA_ERROR_NOT_SUPPORTED";
     default: return NULL;
   }
 }

@@ -19,8 +19,6 @@
 /* Codes that the plugin has no name for. */
 enum {
   EMU_ERROR_INVALID_CONTEXT = 201,
-  EMU_ERROR_NOT_PERMITTED = 800,
-  EMU_ERROR_NOT_SUPPORTED = 801,
 };
 
 /* A stream, its worker, and what is queued on it. Never freed, so that a stale
@@ -100,8 +98,6 @@ CUresult emu_leave(CUresult code);
 emu_context *emu_current(void);
 /* What a queued command is to fail with, by TENON_CUDAEMU_FAIL; 0: nothing. */
 CUresult emu_planned_failure(void);
-/* A host function runs on this thread, which must not call the driver. */
-void emu_in_host_function(bool is_in);
 
 /* device.c: bytes that a block may have, asked for. */
 int emu_shared_limit(void);

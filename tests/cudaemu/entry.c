@@ -48,11 +48,6 @@ CUresult emu_planned_failure(void)
   return code;
 }
 
-void emu_in_host_function(bool is_in)
-{
-  emu_here.in_host_function = is_in;
-}
-
 /* With the lock held. */
 static CUresult check_state(int needs)
 {
@@ -72,11 +67,6 @@ CUresult emu_enter(emu_call call, int needs)
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (emu.forked) return TN_CUDA_ERROR_NOT_INITIALIZED;
   pthread_once(&once, emu_settings_read);
-  if (emu_here.in_host_function && !(needs & EMU_BEFORE_INIT)) {
-    emu_report("%s is called by a host function, which must not call the "
-               "driver", call_names[call]);
-    return (CUresult)EMU_ERROR_NOT_PERMITTED;
-  }
   emu_here.planned = 0;
   emu_here.call = call_names[call];
   CUresult code = planned_code(call);

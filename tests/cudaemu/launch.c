@@ -169,7 +169,7 @@ CUresult emu_LaunchKernel(CUfunction function, unsigned grid_x,
   if (extra) {
     emu_print("cuLaunchKernel: \"extra\" is not emulated");
     return emu_leave(parameters ? TN_CUDA_ERROR_INVALID_VALUE
-                                : (CUresult)EMU_ERROR_NOT_SUPPORTED);
+                                : TN_CUDA_ERROR_NOT_SUPPORTED);
   }
   const uint32_t grid[] = { grid_x, grid_y, grid_z };
   const uint32_t block[] = { block_x, block_y, block_z };

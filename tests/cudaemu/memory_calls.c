@@ -72,11 +72,9 @@ CUresult emu_MemHostAlloc(void **memory, size_t bytes, unsigned flags)
   return emu_leave(TN_CUDA_SUCCESS);
 }
 
-/* Waits for the devices, for commands may still read or write it. */
-static void wait_for_all(void)
+static void wait_for_uses(const emu_allocation *a)
 {
-  for (int i = 0; i < emu.visible_count; i++)
-    emu_context_wait(emu.contexts + i);
+  while (a->uses && !emu.ended) pthread_cond_wait(&emu.progress, &emu.lock);
 }
 
 CUresult emu_MemFreeHost(void *memory)
@@ -86,7 +84,7 @@ CUresult emu_MemFreeHost(void *memory)
   emu_allocation *a =
       find_begin((uint64_t)(uintptr_t)memory, true, "cuMemFreeHost");
   if (!a || a->is_registered) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
-  wait_for_all();
+  wait_for_uses(a);
   emu_memory_drop(a);
   free(memory);
   return emu_leave(TN_CUDA_SUCCESS);
@@ -115,7 +113,7 @@ CUresult emu_MemHostUnregister(void *memory)
       find_begin((uint64_t)(uintptr_t)memory, true, "cuMemHostUnregister");
   if (!a || !a->is_registered)
     return emu_leave(TN_CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
-  wait_for_all();
+  wait_for_uses(a);
   emu_memory_drop(a);
   return emu_leave(TN_CUDA_SUCCESS);
 }
@@ -128,7 +126,7 @@ CUresult emu_PointerGetAttribute(void *value, CUpointer_attribute what,
   if (!value) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
   if ((int)what != TN_CU_POINTER_ATTRIBUTE_MEMORY_TYPE) {
     emu_print("pointer attribute %d is not emulated", (int)what);
-    return emu_leave((CUresult)EMU_ERROR_NOT_SUPPORTED);
+    return emu_leave(TN_CUDA_ERROR_NOT_SUPPORTED);
   }
   const emu_allocation *a = emu_memory_at(address);
   if (!a || !emu_is_live(a)) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/cudaemu/address.h"
+
 enum { TAGS = 4096 };
 
 static char *tags[TAGS] = { NULL };
@@ -32,16 +34,12 @@ const char *emu_tag_text(uint32_t tag)
 
 /* Delays */
 
-/* Sometimes a command starts late, so that streams overtake each other. Which
- * ones is a matter of the seed. */
-static void delay(emu_stream *stream, uint32_t step)
+/* With the lock held, which others may have meanwhile. */
+static void pause_worker(emu_stream *stream, uint64_t ns)
 {
   struct timespec until;
-  uint64_t random = emu_random(stream->number, step);
-  if (!emu.settings.seed || random % 8) return;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += (long)(random >> 8) % 300000;
-  if (until.tv_nsec < 0) until.tv_nsec = 0;
+  until.tv_nsec += (long)ns;
   until.tv_sec += until.tv_nsec / 1000000000;
   until.tv_nsec %= 1000000000;
   while (!emu.ended && pthread_cond_timedwait(&stream->wake, &emu.lock,
@@ -49,7 +47,26 @@ static void delay(emu_stream *stream, uint32_t step)
     continue;
 }
 
+/* Sometimes a command starts late, so that streams overtake each other. Which
+ * ones is a matter of the seed. */
+static void delay(emu_stream *stream, uint32_t step)
+{
+  uint64_t random = emu_random(stream->number, step);
+  if (emu.settings.seed && random % 8 == 0)
+    pause_worker(stream, (random >> 8) % 300000);
+}
+
 /* Workers */
+
+/* What the host knew when a wait for memory ended is known to all that comes
+ * after, though it was queued before. */
+static void learn(emu_command *command)
+{
+  emu_stream *stream = command->stream;
+  for (size_t i = 0; i < command->wait_count; i++)
+    order_join(&stream->passed, &command->waits[i].stream->passed);
+  order_join(&command->clock, &stream->passed);
+}
 
 static bool is_ready(const emu_command *command)
 {
@@ -94,6 +111,7 @@ static void *work(void *argument)
     while (!emu.ended && !is_ready(command))
       pthread_cond_wait(&emu.progress, &emu.lock);
     delay(stream, command->step);
+    learn(command);
     run_command(command);
     stream->first = command->next;
     if (!stream->first) stream->last = NULL;
@@ -214,6 +232,7 @@ void emu_step_wait(const emu_stream *stream, uint32_t step,
   while (stream->complete < step && !emu.ended)
     pthread_cond_wait(&emu.progress, &emu.lock);
   order_join(&emu.host, &known);
+  order_join(&emu.host, &stream->passed);
   order_clock_free(&known);
 }
 
@@ -231,7 +250,10 @@ void emu_context_wait(const emu_context *context)
       s = emu.streams; /* others may have come or gone */
       continue;
     }
-    if (s->context == context) order_join(&emu.host, &s->clock);
+    if (s->context == context) {
+      order_join(&emu.host, &s->clock);
+      order_join(&emu.host, &s->passed);
+    }
     s = s->next;
   }
 }
@@ -374,7 +396,7 @@ CUresult emu_StreamQuery(CUstream handle)
   if (code) return code;
   if (stream->complete < stream->queued)
     return emu_leave(TN_CUDA_ERROR_NOT_READY);
-  order_join(&emu.host, &stream->clock);
+  emu_stream_wait(stream);
   return emu_leave(TN_CUDA_SUCCESS);
 }
 
@@ -387,41 +409,63 @@ CUresult emu_StreamGetCtx(CUstream handle, CUcontext *context)
   return emu_leave(TN_CUDA_SUCCESS);
 }
 
-typedef struct host_call {
-  CUhostFn function;
-  void *argument;
-} host_call;
+/* A wait for a word in memory, which the host may write at any time. */
+typedef struct word_wait {
+  emu_allocation *allocation;
+  const uint32_t *word;
+  uint32_t value;
+} word_wait;
 
-/* What the function did for other threads, the double cannot see. */
-static CUresult run_host(emu_command *command)
+static void free_word_wait(void *payload)
 {
-  const host_call *call = command->payload;
-  pthread_mutex_lock(&emu.lock);
-  order_join(&emu.host, &command->clock);
-  busy--; /* the process may end meanwhile */
-  pthread_mutex_unlock(&emu.lock);
-  emu_in_host_function(true);
-  call->function(call->argument);
-  emu_in_host_function(false);
-  pthread_mutex_lock(&emu.lock);
-  busy++;
-  pthread_mutex_unlock(&emu.lock);
-  return TN_CUDA_SUCCESS;
+  word_wait *w = payload;
+  w->allocation->uses--;
+  free(w);
 }
 
-CUresult emu_LaunchHostFunc(CUstream handle, CUhostFn function,
-                            void *argument)
+static CUresult run_word_wait(emu_command *command)
+{
+  const word_wait *w = command->payload;
+  emu_stream *stream = command->stream;
+  uint64_t pause = 1000;
+  pthread_mutex_lock(&emu.lock);
+  while (emu_is_live(w->allocation) && !stream->context->lost && !emu.ended &&
+         (int32_t)(__atomic_load_n(w->word, __ATOMIC_ACQUIRE) - w->value) < 0)
+  {
+    pause_worker(stream, pause);
+    if (pause < 200000) pause *= 2;
+  }
+  bool is_there = emu_is_live(w->allocation);
+  order_join(&stream->passed, &emu.host);
+  pthread_mutex_unlock(&emu.lock);
+  if (is_there) return TN_CUDA_SUCCESS;
+  emu_print("use after free: a wait for a word at 0x%llx, which was freed",
+            (unsigned long long)w->allocation->address);
+  return TN_CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+CUresult emu_StreamWaitValue32(CUstream handle, CUdeviceptr address,
+                               uint32_t value, unsigned flags)
 {
   emu_stream *stream;
-  CUresult code = enter_stream(EMU_LaunchHostFunc, handle, &stream);
+  CUresult code = enter_stream(EMU_StreamWaitValue32, handle, &stream);
   if (code) return code;
-  host_call *call = function ? malloc(sizeof *call) : NULL;
-  if (!call)
-    return emu_leave(function ? TN_CUDA_ERROR_OUT_OF_MEMORY
-                              : TN_CUDA_ERROR_INVALID_VALUE);
-  *call = (host_call){ function, argument };
-  return emu_leave(emu_enqueue(stream, "a host function", run_host, call,
-                               free));
+  emu_allocation *a = emu_memory_overlap(address, 4);
+  if (!a || address % 4 || address < a->address ||
+      flags != TN_CU_STREAM_WAIT_VALUE_GEQ) {
+    emu_print("cuStreamWaitValue32: flags %u, address 0x%llx%s", flags,
+              (unsigned long long)address,
+              a ? "" : ": not memory of the driver's");
+    return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
+  }
+  word_wait *w = malloc(sizeof *w);
+  if (!w) return emu_leave(TN_CUDA_ERROR_OUT_OF_MEMORY);
+  *w = (word_wait){
+    a, (const uint32_t *)(void *)(a->host + (address - a->address)), value,
+  };
+  a->uses++;
+  return emu_leave(emu_enqueue(stream, "a wait for memory", run_word_wait, w,
+                               free_word_wait));
 }
 
 CUresult emu_CtxSynchronize(void)

@@ -13,7 +13,8 @@ struct CUstream_st {
   uint32_t agent, queued, complete; /* steps */
   emu_command *first, *last;
   pthread_cond_t wake;
-  order_clock clock; /* of what is queued */
+  order_clock clock;  /* of what is queued */
+  order_clock passed; /* what waits for memory have told */
 };
 
 /* Where a command has to wait: for a step of another stream. */

@@ -10,7 +10,6 @@ typedef struct emu_thread {
   CUstreamCaptureMode capture_mode;
   CUresult planned; /* for the command that this call queues */
   const char *call; /* in progress */
-  bool in_host_function;
 } emu_thread;
 
 extern _Thread_local emu_thread emu_here;
