@@ -146,9 +146,17 @@ static void test_thread(void)
   }
 }
 
+/* Two streams may note at the same time. */
 static char seen[16];
-static void note_a(void *unused) { (void)unused, strcat(seen, "a"); }
-static void note_b(void *unused) { (void)unused, strcat(seen, "b"); }
+static void note(const char *what)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  strcat(seen, what);
+  pthread_mutex_unlock(&lock);
+}
+static void note_a(void *unused) { (void)unused, note("a"); }
+static void note_b(void *unused) { (void)unused, note("b"); }
 
 /* For waits that must be seen to begin. */
 typedef struct patient {
