@@ -226,8 +226,8 @@ static void test_gated(void)
   tap_is_int(one.status, TN_OK, "S5 synchronised by a thread");
   tap_is_int(two.status, TN_OK, "S5 and by another");
   tap_is_int(tn_stream_synchronize(follower), TN_OK, "S5 and here");
-  tap_is_text(seen, "abb", "S1 all ran, in order");
   tap_is_int(tn_synchronize(device), TN_OK, "S5 the device is done");
+  tap_is_text(seen, "abb", "S1 all ran, in order");
 }
 
 static void test_refusals(void)
