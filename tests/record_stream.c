@@ -194,6 +194,8 @@ static void test_pinned(void)
   tn_stream *stream = manual_stream(&number);
   char *device = tn_malloc(manual_first, size);
   char *pinned = tn_malloc_pinned(size), *other;
+  tap_is_int(manual->pinned_count(), 1, "P1 the accelerator in use pins it, "
+             "though cpu is the default device");
   memset(pinned, 1, size);
   tn_with_stream(stream) {
     tap_is_int(tn_copy(device, manual_first, pinned, manual_host, size, true),

@@ -339,10 +339,33 @@ void tn_pinned_destroy(void)
   pthread_mutex_unlock(&all.lock);
 }
 
+static bool is_accelerator(const tn_device_state *state)
+{
+  return !(state->info.capabilities & TN_CAP_HOST_CORES) &&
+         !atomic_load(&state->lost);
+}
+
+static void find_accelerator(tn_device_state *state, void *found)
+{
+  tn_device_state **accelerator = found;
+  if (!*accelerator && is_accelerator(state)) *accelerator = state;
+}
+
+/* The default device, if that is an accelerator or none is open. */
+static tn_status find_pinner(tn_device_state **out)
+{
+  tn_device_state *accelerator = NULL;
+  tn_status status = tn_device_acquire(tn_default_device(), out);
+  if (status != TN_OK || is_accelerator(*out)) return status;
+  tn_device_visit(find_accelerator, &accelerator);
+  if (accelerator) *out = accelerator;
+  return TN_OK;
+}
+
 void *tn_malloc_pinned(size_t bytes)
 {
   tn_device_state *state;
-  if (tn_device_acquire(tn_default_device(), &state) != TN_OK) return NULL;
+  if (find_pinner(&state) != TN_OK) return NULL;
   if (bytes == 0 || tn_enter(state) != TN_OK) return NULL;
   void *memory = tn_pinned_alloc(state, bytes);
   tn_leave();

@@ -45,9 +45,9 @@ TN_API void tn_free(void *address);
 TN_API tn_status tn_memory_record_stream(void *address, tn_stream *stream);
 
 /* Host memory that devices copy from and to asynchronously, page-locked by
- * the accelerator in use (the default device's backend; plain memory for
- * cpu). Freed by tn_free, and reused only when copies queued with it are
- * complete. */
+ * the accelerator in use: the default device if that is one, or else the
+ * first one the program has used; plain memory if there is none. Freed by
+ * tn_free, and reused only when copies queued with it are complete. */
 TN_API void *tn_malloc_pinned(size_t bytes);
 
 /* Whether an address lies in memory from tn_malloc_pinned. */

@@ -62,7 +62,7 @@ static const tn_host_api *host;
 static pthread_mutex_t lock;
 static struct tn_backend_device devices[DEVICES];
 static struct tn_backend_stream *streams[STREAMS];
-static int stream_total, allocs, copies, modules;
+static int stream_total, allocs, pinned_allocs, copies, modules;
 static bool fails_next;
 static uint64_t last_slots[SLOTS];
 static tn_backend_launch_desc last_launch;
@@ -147,6 +147,7 @@ static tn_status alloc(struct tn_backend_device *device,
   pthread_mutex_lock(&lock);
   void *memory = NULL;
   if (is_device) allocs++;
+  else pinned_allocs++;
   if (!is_device || desc->bytes <= capacity() - device->used)
     memory = aligned_alloc(512, (desc->bytes + 511) / 512 * 512);
   if (memory && is_device) device->used += desc->bytes;
@@ -606,6 +607,7 @@ static int control_waiting(int number)
 }
 
 static int control_alloc_count(void) { return allocs; }
+static int control_pinned_count(void) { return pinned_allocs; }
 static int control_copy_count(void) { return copies; }
 static uint64_t control_used(int ordinal) { return devices[ordinal].used; }
 static void control_fail_next(void) { fails_next = true; }
@@ -629,6 +631,7 @@ const manual_control *manual_control_get(void)
 {
   static const manual_control control = {
     control_stream_count, control_run, control_waiting, control_alloc_count,
+    control_pinned_count,
     control_copy_count, control_used, control_fail_next, control_slots,
     control_launch, control_module_count, control_stream_destroyed,
   };

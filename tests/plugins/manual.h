@@ -30,6 +30,7 @@ typedef struct manual_control {
   int (*run)(int stream, int count);
   int (*waiting)(int stream); /* commands that have not run */
   int (*alloc_count)(void);   /* calls of alloc, of kind DEVICE */
+  int (*pinned_count)(void);  /* and of kind PINNED */
   int (*copy_count)(void);    /* calls of copy */
   uint64_t (*used)(int ordinal); /* bytes of kind DEVICE */
   void (*fail_next)(void); /* the next command that runs fails */
