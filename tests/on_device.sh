@@ -1,6 +1,7 @@
-# Runs the tests that take a device on the one in $device: sourced by
-# on_NAME.sh. Each test program's lines are passed on under new numbers, with
-# its name before them; a program that dies, or whose plan is not kept, fails.
+# Runs the tests that take a device on the one in $device, by way of the command
+# in $under if there is one: sourced by on_NAME.sh. Each test program's lines
+# are passed on under new numbers, with its name before them; a program that
+# dies, or whose plan is not kept, fails.
 . "${top_srcdir:=.}/tests/tap.sh"
 : "${top_builddir:=.}"
 TN_TEST_DEVICE=$device
@@ -35,7 +36,9 @@ pass_on() {
 }
 
 for program in $device_tests; do
-  "$top_builddir/$program" > "$tap_scratch/output" 2> "$tap_scratch/errors"
+  # shellcheck disable=SC2086 # words
+  $under "$top_builddir/$program" > "$tap_scratch/output" \
+    2> "$tap_scratch/errors"
   status=$?
   pass_on "$program" $status
   sed 's/^/# /' "$tap_scratch/errors"

@@ -217,8 +217,9 @@ CUresult emu_FuncSetAttribute(CUfunction function, CUfunction_attribute what,
 {
   CUresult code = enter_function(EMU_FuncSetAttribute, function);
   if (code) return code;
+  int most = emu_shared_limit() - (int)function->entry->shared_bytes;
   if ((int)what != TN_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
-      value < 0 || value > emu_shared_limit() - (int)function->entry->shared_bytes)
+      value < 0 || value > most)
     return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
   function->dynamic_shared = value;
   return emu_leave(TN_CUDA_SUCCESS);

@@ -129,3 +129,24 @@ CLEANFILES += %D%/cudaemu-run
 	  echo 'export TENON_BACKEND_PATH'; \
 	  cat $(srcdir)/%D%/run.sh; \
 	  } > $@.tmp && chmod +x $@.tmp && mv $@.tmp $@
+
+# Wrong programs, each in a process of its own, and what they are told.
+dist_check_SCRIPTS += tests/cudaemu_strict.sh
+EXTRA_PROGRAMS += tests/cudaemu_strict
+check_DATA += tests/cudaemu_strict$(EXEEXT)
+CLEANFILES += tests/cudaemu_strict$(EXEEXT)
+tests_cudaemu_strict_SOURCES = tests/cudaemu_strict.c tests/tap.c \
+  %D%/strict/calls.c \
+  %D%/strict/launches.c \
+  %D%/strict/memory.c \
+  %D%/strict/order.c \
+  %D%/strict/rig.c \
+  %D%/strict/streams.c \
+  %D%/strict/strict.h
+tests_cudaemu_strict_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
+tests_cudaemu_strict_LDADD = -ldl -lpthread
+
+# The cuda backend on it.
+if CUDA
+dist_check_SCRIPTS += tests/on_cuda.sh tests/on_cuda_seeds.sh
+endif

@@ -42,14 +42,15 @@ static emu_allocation *find_begin(uint64_t address, bool is_host,
   return NULL;
 }
 
-/* The driver may wait for the device or not, so every second one does. */
+/* The driver may wait for the device or not, so by the seed
+ * every second one does; with seed 0 none. */
 CUresult emu_MemFree(CUdeviceptr address)
 {
   CUresult code = emu_enter(EMU_MemFree, EMU_CONTEXT);
   if (code) return code;
   emu_allocation *a = find_begin(address, false, "cuMemFree");
   if (!a) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
-  if (emu_random(a->number, 1) % 2)
+  if (emu.settings.seed && emu_random(a->number, 1) % 2)
     emu_context_wait(emu.contexts + a->device);
   emu_memory_drop(a);
   return emu_leave(TN_CUDA_SUCCESS);

@@ -1,0 +1,60 @@
+/* Programs that use the driver wrongly, or at the edge of what is right, and
+ * what it has to answer. The same binary asks a real driver: an answer that
+ * differs there corrects the double. */
+#ifndef TN_TESTS_CUDAEMU_STRICT_H
+#define TN_TESTS_CUDAEMU_STRICT_H
+
+#include "backends/cuda/driver.h"
+
+typedef enum strict_source {
+  DOCUMENTED, /* by the vendor */
+  ASSUMED,    /* until a real driver has answered */
+  OURS        /* the double alone says this */
+} strict_source;
+
+/* Runs in a process of its own, with cuInit done, the context of device 0
+ * current, and two non-blocking streams. */
+typedef struct strict_case {
+  const char *text;
+  strict_source source;
+  int wanted;            /* a CUresult; -11 for a SIGSEGV */
+  int (*run)(void);
+  const char *says;      /* part of what the double prints, or NULL */
+  const char *settings;  /* "NAME=VALUE" for the double, or NULL */
+  int devices;           /* that it needs, if not 1 */
+  int is_before_init;
+} strict_case;
+
+extern tn_cuda_calls cu;
+extern CUcontext contexts[2]; /* [1] where the case needs two devices */
+extern CUstream streams[2];   /* of device 0 */
+
+CUresult get_address(const char *name, void **function, int version,
+                     int *status);
+
+/* End the process with a message when the driver refuses. */
+CUdeviceptr take(size_t bytes);
+uint32_t *take_pinned(size_t bytes);
+CUfunction take_function(const char *name); /* of the text in rig.c */
+/* put and copy take two values of 64 bits; others take none. */
+CUresult launch(CUfunction function, unsigned grid, unsigned block,
+                CUstream stream, uint64_t first, uint64_t second);
+/* What the stream has to say in the end. */
+int finish(CUstream stream);
+/* Keeps a stream busy until *gate is 1. */
+uint32_t *shut(CUstream stream);
+/* Lines of the double that no code tells, 0 or 1. */
+int reported(void);
+
+/* Runs them; one line of TAP for each. */
+void strict_run(const strict_case *cases, size_t count);
+
+void strict_calls(void);
+void strict_memory(void);
+void strict_streams(void);
+void strict_launches(void);
+void strict_order(void);
+
+#define STRICT_RUN(cases) strict_run(cases, sizeof cases / sizeof *cases)
+
+#endif

@@ -1,0 +1,14 @@
+/* Whether a driver is as strict as it has to be: the double's own test, and
+ * on a real GPU (TN_STRICT_REAL=1) the double's correction. */
+#include "tests/cudaemu/strict/strict.h"
+#include "tests/tap.h"
+
+int main(void)
+{
+  strict_calls();
+  strict_memory();
+  strict_streams();
+  strict_launches();
+  strict_order();
+  return tap_done();
+}
