@@ -61,7 +61,7 @@ fails() {
   tap_ok $? "S6 $text"
   [ $status -ne 0 ] || tap_empty "status 0" "S6 $text is an error"
 }
-fails 'memory that cannot be had' 'are free' --memory 1000000
+fails 'memory that cannot be had' 'no memory for 4194304 bytes' --memory 1000000
 fails 'a launch that is refused' CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES \
   --fail cuLaunchKernel:1=701
 fails 'a kernel that fails' CUDA_ERROR_ILLEGAL_ADDRESS \
