@@ -13,7 +13,8 @@
 typedef void hook_function(void);
 
 static _Atomic(hook_function *) hooks[TN_SHUTDOWN_STEP_COUNT];
-static atomic_bool is_down, is_abandoned;
+atomic_bool tn_shutdown_began;
+static atomic_bool is_abandoned;
 
 void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void))
 {
@@ -21,11 +22,6 @@ void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void))
 }
 
 void tn_shutdown_arm(void) { atexit(tn_shutdown); }
-
-bool tn_is_shut_down(void)
-{
-  return atomic_load_explicit(&is_down, memory_order_acquire);
-}
 
 tn_status tn_refuse_shut_down(void)
 {
@@ -43,7 +39,7 @@ static void run(tn_shutdown_step step)
 
 void tn_shutdown(void)
 {
-  if (atomic_exchange(&is_down, true)) return;
+  if (atomic_exchange(&tn_shutdown_began, true)) return;
   run(TN_SHUTDOWN_GATE);
   for (int step = TN_SHUTDOWN_GATE + 1;
        step < TN_SHUTDOWN_STEP_COUNT && !tn_is_forked_child(); step++)

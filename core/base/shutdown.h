@@ -2,9 +2,12 @@
 #ifndef TN_CORE_BASE_SHUTDOWN_H
 #define TN_CORE_BASE_SHUTDOWN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "tenon/status.h"
+
+extern atomic_bool tn_shutdown_began; /* written by tn_shutdown only */
 
 /* In order of execution. */
 typedef enum tn_shutdown_step {
@@ -35,7 +38,10 @@ void tn_shutdown_arm(void);
 void tn_shutdown_abandon(void);
 
 /* True as soon as the shutdown began: releasing then does nothing. */
-bool tn_is_shut_down(void);
+static inline bool tn_is_shut_down(void)
+{
+  return atomic_load_explicit(&tn_shutdown_began, memory_order_acquire);
+}
 
 /* TN_SHUT_DOWN with its text. */
 tn_status tn_refuse_shut_down(void);

@@ -104,15 +104,21 @@ static void set_past(tn_moment *moment)
   atomic_store_explicit(&moment->is_complete, true, memory_order_release);
 }
 
-tn_status tn_moment_query(tn_moment *moment)
+tn_status tn_moment_poll(tn_moment *moment)
 {
   if (is_past(moment)) return TN_OK;
   tn_device_state *state = moment->state;
   tn_status status = state->backend->stream.query(state->handle,
                                                   &moment->point);
   if (status == TN_OK) set_past(moment);
-  else if (status != TN_NOT_READY)
-    return tn_plugin_error(state, status, "query");
+  return status;
+}
+
+tn_status tn_moment_query(tn_moment *moment)
+{
+  tn_status status = tn_moment_poll(moment);
+  if (status != TN_OK && status != TN_NOT_READY)
+    tn_plugin_error(moment->state, status, "query");
   return status;
 }
 

@@ -46,6 +46,9 @@ void tn_moment_list_finish(tn_moment_list *list);
  * lost. Never blocks. NULL, as a moment known to be past: TN_OK. */
 tn_status tn_moment_query(tn_moment *moment);
 
+/* The same without an error text. */
+tn_status tn_moment_poll(tn_moment *moment);
+
 /* Blocks at most `timeout` nanoseconds; then TN_TIMEOUT, without an error
  * text: the caller knows what was waited for. No lock may be held. */
 tn_status tn_moment_wait(tn_moment *moment, uint64_t timeout);

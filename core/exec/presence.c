@@ -104,13 +104,14 @@ tn_status tn_enter_unusual(tn_device_state *state)
   return tn_device_acquire(state->device, &state);
 }
 
-bool tn_enter_child_to_release(tn_device_state *state)
+bool tn_may_release_unusual(tn_device_state *state)
 {
+  if (tn_is_shut_down()) return false;
   tn_error_state before;
   tn_error_save(&before);
-  bool inside = tn_enter(state) == TN_OK;
+  bool may = tn_enter_unusual(state) == TN_OK;
   tn_error_restore(&before);
-  return inside;
+  return may;
 }
 
 static bool is_somebody_inside(void)

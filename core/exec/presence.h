@@ -29,8 +29,7 @@ tn_presence *tn_presence_new(void);
 /* The refusal after shutdown or in a forked child, or TN_OK if the child may
  * go on (cpu). */
 tn_status tn_enter_unusual(tn_device_state *state);
-
-bool tn_enter_child_to_release(tn_device_state *state);
+bool tn_may_release_unusual(tn_device_state *state);
 
 static inline void tn_presence_set(tn_presence *mine, int change)
 {
@@ -44,9 +43,9 @@ static inline void tn_leave(void)
   tn_presence_set(tn_presence_mine, -1);
 }
 
-/* Enters the library for work on a device. On success tn_leave must follow;
- * calls nest. */
-static inline tn_status tn_enter(tn_device_state *state)
+/* Shows this thread, and whether something happened that hardly ever does:
+ * the shutdown began, or this is a forked child. */
+static inline bool tn_presence_begin(void)
 {
   tn_presence *mine = tn_presence_mine;
   if (__builtin_expect(!mine, 0)) mine = tn_presence_new();
@@ -55,22 +54,27 @@ static inline tn_status tn_enter(tn_device_state *state)
     atomic_thread_fence(memory_order_seq_cst);
   else
     atomic_signal_fence(memory_order_seq_cst);
-  if (__builtin_expect(tn_is_shut_down() || tn_is_forked_child(), 0)) {
-    tn_status status = tn_enter_unusual(state);
-    if (status != TN_OK) tn_leave();
-    return status;
-  }
-  return TN_OK;
+  return tn_is_shut_down() || tn_is_forked_child();
+}
+
+/* Enters the library for work on a device. On success tn_leave must follow;
+ * calls nest. */
+static inline tn_status tn_enter(tn_device_state *state)
+{
+  if (__builtin_expect(!tn_presence_begin(), 1)) return TN_OK;
+  tn_status status = tn_enter_unusual(state);
+  if (status != TN_OK) tn_leave();
+  return status;
 }
 
 /* The same for giving back: false, and no error set, when there is nothing to
  * give back to (any more). */
 static inline bool tn_enter_to_release(tn_device_state *state)
 {
-  if (__builtin_expect(tn_is_shut_down(), 0)) return false;
-  if (__builtin_expect(tn_is_forked_child(), 0))
-    return tn_enter_child_to_release(state);
-  return tn_enter(state) == TN_OK;
+  if (__builtin_expect(!tn_presence_begin(), 1)) return true;
+  bool is_inside = tn_may_release_unusual(state);
+  if (!is_inside) tn_leave();
+  return is_inside;
 }
 
 /* For the shutdown, after tn_is_shut_down became true: waits until no other

@@ -48,7 +48,7 @@ static tn_status take(tn_stream *stream, uint32_t flags, tn_moment **moment)
     stream->tail = fresh;
     stream->is_dirty = false;
     stream->is_unflushed = true;
-  } else if (stream->tail && tn_moment_query(stream->tail) == TN_OK) {
+  } else if (stream->tail && tn_moment_poll(stream->tail) == TN_OK) {
     tn_moment_release(stream->tail);
     stream->tail = NULL;
   }
@@ -95,7 +95,7 @@ tn_status tn_stream_take_failure(tn_stream *stream)
   if (stream->may_have_failed) {
     /* Looked at first: what still runs may fail after the look. */
     stream->may_have_failed =
-        stream->is_dirty || tn_moment_query(stream->tail) != TN_OK;
+        stream->is_dirty || tn_moment_poll(stream->tail) != TN_OK;
     status = state->backend->stream.take_error(stream->handle, &info);
   }
   pthread_mutex_unlock(&stream->lock);

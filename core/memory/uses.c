@@ -37,7 +37,7 @@ bool tn_uses_are_past(tn_uses *uses)
 {
   unsigned kept = 0;
   for (unsigned i = 0; i < uses->count; i++) {
-    if (tn_moment_query(uses->items[i].moment) == TN_NOT_READY)
+    if (tn_moment_poll(uses->items[i].moment) == TN_NOT_READY)
       uses->items[kept++] = uses->items[i];
     else
       tn_moment_release(uses->items[i].moment);
