@@ -77,3 +77,6 @@ check_PROGRAMS += %D%/crowd
 %C%_crowd_SOURCES = %D%/crowd.c $(device_test)
 %C%_crowd_LDADD = $(tests_ldadd)
 device_tests += %D%/crowd
+check_PROGRAMS += %D%/across
+%C%_across_SOURCES = %D%/across.c $(manual_test)
+%C%_across_LDADD = $(tests_ldadd)

@@ -13,13 +13,25 @@
 const manual_control *manual;
 tn_device manual_first, manual_second, manual_host;
 
+/* Before the other backends of the tests. */
+static void put_first(const char *path)
+{
+  const char *rest = getenv("TENON_BACKEND_PATH");
+  size_t size = strlen(path) + (rest ? strlen(rest) : 0) + 2;
+  char *whole = malloc(size);
+  if (!whole) abort();
+  snprintf(whole, size, "%s%s%s", path, rest ? ":" : "", rest ? rest : "");
+  setenv("TENON_BACKEND_PATH", whole, 1);
+  free(whole);
+}
+
 static void open_manual(const char *options)
 {
   char path[PATH_MAX];
   const char *build = getenv("top_builddir");
   snprintf(path, sizeof path, "%s/tests/plugins/manual/%stenon-manual.so",
            build ? build : ".", LT_OBJDIR);
-  setenv("TENON_BACKEND_PATH", path, 1);
+  put_first(path);
   setenv("TENON_DEVICE", "manual", 1);
   setenv("TENON_MANUAL", options, 1);
   void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
