@@ -4,8 +4,16 @@
  * processor takes up to 75 us for each question in a virtual machine. */
 #if defined(TN_CPU_HAS_LEVELS) && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
-#define HAS(library_name, compiler_name) CPU_FEATURE_ACTIVE(library_name)
+#define HAS(library_name, compiler_name) is_active(x86_cpu_##library_name)
 #define KNOWS_ALL 1
+
+/* As x86_cpu_active, which shifts into the sign. A feature's index counts the
+ * bits of leaves of four words. */
+static bool is_active(unsigned index)
+{
+  const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(index / 128);
+  return leaf->active_array[index / 32 % 4] >> index % 32 & 1;
+}
 #elif defined(TN_CPU_HAS_LEVELS)
 #define HAS(library_name, compiler_name) __builtin_cpu_supports(compiler_name)
 #define KNOWS_ALL 0
