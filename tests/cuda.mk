@@ -19,6 +19,7 @@ EXTRA_DIST += %D%/gpu_check.sh
 CLEANFILES += gpu-check.json
 gpu-check: $(backend_LTLIBRARIES) $(bin_PROGRAMS) $(kernel_texts) \
   examples/textstats$(EXEEXT)
-	$(MAKE) $(AM_MAKEFLAGS) $(device_tests:%=%$(EXEEXT))
+	$(MAKE) $(AM_MAKEFLAGS) $(device_tests:%=%$(EXEEXT)) \
+	  tests/cudaemu_strict$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/gpu_check.sh
 .PHONY: gpu-check

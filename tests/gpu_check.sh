@@ -53,6 +53,9 @@ for program in ${device_tests:-}; do
   check "$(basename "$program")" "$top_builddir/$program"
 done
 
+# The rules that the driver double imitates: "not ok" is a DIFFER.
+check rules env TN_STRICT_REAL=1 "$top_builddir/tests/cudaemu_strict"
+
 start=$(date +%s)
 for device in cpu cuda:0; do
   timeout 120 "$top_builddir/examples/textstats" "$top_srcdir/README.md" \

@@ -150,3 +150,6 @@ tests_cudaemu_strict_LDADD = -ldl -lpthread
 if CUDA
 dist_check_SCRIPTS += tests/on_cuda.sh tests/on_cuda_seeds.sh
 endif
+check_PROGRAMS += tests/cudaemu_order
+tests_cudaemu_order_SOURCES = tests/cudaemu_order.c tests/tap.c %D%/order.c
+tests_cudaemu_order_CPPFLAGS = $(AM_CPPFLAGS)

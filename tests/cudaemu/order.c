@@ -97,12 +97,11 @@ static void supersede(access *a, order_kind kind, uint64_t mask)
 
 static access *room_for(cell *c, const order_step *by)
 {
-  access *oldest = c->kept;
   for (int i = 0; i < KEPT; i++)
     if (!c->kept[i].mask) return c->kept + i;
   for (int i = 0; i < KEPT; i++)
     if (is_before(c->kept + i, by)) return c->kept + i;
-  return oldest;
+  return c->kept + by->step % KEPT;
 }
 
 static const access *visit(cell *c, const order_step *by, order_kind kind,

@@ -152,6 +152,7 @@ static _Noreturn void be_child(const strict_case *c, int out)
 {
   char settings[128] = "";
   dup2(out, 2);
+  alarm(60); /* a driver may wait where the double does not */
   if (c->settings) {
     snprintf(settings, sizeof settings, "%s", c->settings);
     char *value = strchr(settings, '=');
