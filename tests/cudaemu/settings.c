@@ -111,7 +111,7 @@ unsigned cudaemu_take_reports(void)
 
 __attribute__((destructor)) static void end_with_reports(void)
 {
-  if (emu.forked) return;
+  if (emu.forked || !emu.initialised) return;
   emu_streams_end();
   unsigned count = cudaemu_take_reports();
   if (!count) return;
