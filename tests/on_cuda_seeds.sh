@@ -15,7 +15,8 @@ listed() {
   text=$1
   part=$2
   shift 2
-  tap_has "$("$emulated" "$@" "$tenon" devices 2>&1)" "$part" "D2 $text"
+  tap_has "$("$emulated" "$@" "$tenon" devices 2>&1 | tr -s ' ')" "$part" \
+    "D2 $text"
 }
 
 # same NAME OPTION...: a file's statistics on cuda:0 and cpu.
@@ -31,7 +32,7 @@ same() {
   [ $status -eq 0 ] || sed 's/^/# /' "$tap_scratch/cuda"
 }
 
-listed 'two devices' 'cuda:1  Emulated GPU' --devices 2
+listed 'two devices' 'cuda:1 Emulated GPU' --devices 2
 listed 'driver 12.0' 'CUDA driver 12.0' --driver 12.0
 listed 'driver 13.0' 'CUDA driver 13.0' --driver 13.0
 listed 'driver 11.8 is refused' \
