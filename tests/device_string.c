@@ -128,6 +128,7 @@ static void check_values(void)
   tap_is_int(tn_device_format(cuda, text, 4), 7, "a cut text has its length");
   tap_is_text(text, "cud", "and its end");
   tap_is_int(tn_device_format(cuda, NULL, 0), 7, "no text, its length");
+  tap_is_int(tn_device_format(cuda, NULL, 40), 7, "NULL has no room");
 }
 
 static void check_errors_kept(void)

@@ -6,6 +6,7 @@
 #include "tests/tap.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tenon/device.h"
+#include "tenon/tenon.h"
 
 static bool use(const char *text)
 {
@@ -75,6 +76,21 @@ static int answers_shut_down(void)
          strcmp(tn_error_message(), "the library has shut down") == 0;
 }
 
+/* What needs no device answers the same. */
+static int host_side_answers_shut_down(void)
+{
+  const tn_device host = { 0, 0 };
+  char from = 1, to = 2, path[PATH_MAX];
+  tn_memory_stats stats;
+  tn_clear_error();
+  return !tn_event_new(0) && tn_last_status() == TN_SHUT_DOWN &&
+         tn_copy(&to, host, &from, host, 1, false) == TN_SHUT_DOWN &&
+         tn_copy(&to, host, &from, host, 0, false) == TN_SHUT_DOWN &&
+         tn_fill_bytes(&to, host, 0, 1) == TN_SHUT_DOWN && to == 2 &&
+         tn_host_memory_get_stats(&stats) == TN_SHUT_DOWN &&
+         tn_kernel_cache_folder(path, sizeof path) == TN_SHUT_DOWN;
+}
+
 static int shut_down_early(void)
 {
   tn_device_guard guard;
@@ -83,6 +99,7 @@ static int shut_down_early(void)
   tn_shutdown();
   tn_device_pop(&guard);
   if (!answers_shut_down()) return 2;
+  if (!host_side_answers_shut_down()) return 3;
   tn_shutdown();
   return 5;
 }

@@ -61,6 +61,8 @@ static void test_staged(void)
              (long)strlen("staged through pinned host memory: manual:1 cannot "
                           "reach manual:0, its backend says"),
              "S3 the text is cut like snprintf's");
+  tap_is_int(tn_copy_path(manual_first, manual_second, NULL, 4), -1,
+             "S3 NULL with room is refused");
 }
 
 static void test_direct(void)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/shutdown.h"
 #include "core/copy/copy_job.h"
 
 static bool is_given(tn_device device)
@@ -65,7 +66,9 @@ tn_status tn_copy(void *dst, tn_device dst_device, const void *src,
   };
   tn_status status = make_side(dst, dst_device, &job.dst);
   if (status == TN_OK) status = make_side(src, src_device, &job.src);
-  if (status != TN_OK || bytes == 0) return status;
+  if (status != TN_OK) return status;
+  if (tn_is_shut_down()) return tn_refuse_shut_down();
+  if (bytes == 0) return TN_OK;
   status = check(&job.dst, "the destination", bytes);
   if (status == TN_OK) status = check(&job.src, "the source", bytes);
   return status == TN_OK ? run_inside(&job) : status;

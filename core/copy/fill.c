@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/shutdown.h"
 #include "core/copy/copy_job.h"
 #include "core/copy/peer_path.h"
 #include "core/exec/tag.h"
@@ -139,6 +140,7 @@ tn_status tn_fill_bytes(void *dst, tn_device device, int value, size_t bytes)
   if (status != TN_OK) return status;
   if (device.backend != 0 || device.index != 0)
     return fill_device(dst, device, value, bytes);
+  if (tn_is_shut_down()) return tn_refuse_shut_down();
   if (bytes != 0) memset(dst, value, bytes);
   return TN_OK;
 }
@@ -156,6 +158,11 @@ static const char *reason_of(tn_device_state *dst, tn_device_state *src)
 int tn_copy_path(tn_device dst, tn_device src, char *text, size_t size)
 {
   tn_device_state *to, *from;
+  if (!text && size != 0) {
+    tn_error(TN_INVALID_ARGUMENT, "tn_copy_path: text is NULL, and is to have "
+             "room for %zu bytes", size);
+    return -1;
+  }
   if (tn_device_acquire(dst, &to) != TN_OK) return -1;
   if (tn_device_acquire(src, &from) != TN_OK) return -1;
   if (tn_enter(to) != TN_OK) return -1;

@@ -141,6 +141,7 @@ tn_device tn_device_of(const char *text)
 int tn_device_format(tn_device device, char *text, size_t size)
 {
   const tn_backend_slot *slot = tn_registry_at(device.backend);
+  if (!text) size = 0;
   if (device.backend == 0 && device.index == 0)
     return snprintf(text, size, "none");
   if (!slot || device.index < -1 || device.index >= TN_BACKEND_DEVICES_MAX)

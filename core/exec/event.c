@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/base/shutdown.h"
 #include "core/exec/stream.h"
 
 struct tn_event {
@@ -23,6 +24,10 @@ struct tn_event {
 
 tn_event *tn_event_new(unsigned flags)
 {
+  if (tn_is_shut_down()) {
+    tn_refuse_shut_down();
+    return NULL;
+  }
   if (flags & ~TN_EVENT_TIMING) {
     tn_error(TN_INVALID_ARGUMENT, "event flags 0x%x: only TN_EVENT_TIMING "
              "(0x%x) is known", flags, TN_EVENT_TIMING);

@@ -16,6 +16,7 @@
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/shutdown.h"
 #include "tenon/kernel.h"
 
 typedef struct cache_place {
@@ -234,6 +235,7 @@ tn_status tn_kernel_cache_folder(char *path, size_t size)
   if (!path || size == 0)
     return tn_error(TN_INVALID_ARGUMENT, "path is NULL or has no room");
   *path = 0;
+  if (tn_is_shut_down()) return tn_refuse_shut_down();
   tn_status status = tn_cache_folder_get(&found);
   if (status != TN_OK) return status;
   if (strlen(found.path) >= size)

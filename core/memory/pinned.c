@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/shutdown.h"
 #include "core/memory/allocator.h"
 #include "core/memory/finish.h"
 
@@ -380,9 +381,9 @@ bool tn_memory_is_pinned(const void *address)
 tn_status tn_host_memory_get_stats(tn_memory_stats *out)
 {
   if (!out) return tn_error(TN_INVALID_ARGUMENT, "out is NULL");
-  bool is_over = tn_is_shut_down();
+  if (tn_is_shut_down()) return tn_refuse_shut_down();
   pthread_mutex_lock(&all.lock);
-  for (size_t i = 0; i < all.count && !is_over; i++) is_free(all.items[i]);
+  for (size_t i = 0; i < all.count; i++) is_free(all.items[i]);
   tn_statistics_read(&all.statistics, out);
   pthread_mutex_unlock(&all.lock);
   return TN_OK;

@@ -44,8 +44,8 @@ TN_API tn_status tn_device_parse(const char *text, tn_device *out);
 TN_API tn_device tn_device_of(const char *text);
 
 /* Writes the device string into `text`, cut at `size` bytes with the final 0;
- * returns the whole length without it, like snprintf. The invalid device
- * reads "invalid", a device not given "none". Does not fail. */
+ * returns the whole length without it, like snprintf; NULL has no room. The
+ * invalid device reads "invalid", a device not given "none". Does not fail. */
 TN_API int tn_device_format(tn_device device, char *text, size_t size);
 
 /* "cuda" and "cuda:0" differ. */
