@@ -24,11 +24,21 @@ static atomic_bool is_shared_used;
 static pthread_key_t key;
 static bool has_key, has_membarrier;
 
+#ifdef __linux__
+static int membarrier(int command)
+{
+  return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+#endif
+
+/* Registering takes the kernel milliseconds once a process has threads, so it
+ * is not done before it is needed. */
 static bool order_all_threads(void)
 {
 #ifdef __linux__
   return has_membarrier &&
-         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+         membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+         membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
 #else
   return false;
 #endif
@@ -66,9 +76,8 @@ static void start(void)
   has_key = pthread_key_create(&key, forget) == 0;
   pthread_atfork(before_fork, after_fork, in_child);
 #ifdef __linux__
-  has_membarrier = syscall(SYS_membarrier,
-                           MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
-                           0) == 0;
+  int known = membarrier(MEMBARRIER_CMD_QUERY);
+  has_membarrier = known > 0 && known & MEMBARRIER_CMD_PRIVATE_EXPEDITED;
 #endif
 }
 
@@ -125,10 +134,20 @@ static bool is_somebody_inside(void)
   return found;
 }
 
+static bool is_alone(void)
+{
+  pthread_mutex_lock(&lock);
+  bool alone = !all || (all == tn_presence_mine && !all->next);
+  pthread_mutex_unlock(&lock);
+  return alone;
+}
+
 bool tn_presence_drain(double seconds)
 {
   if (atomic_load(&is_shared_used)) return false;
-  if (!order_all_threads()) atomic_thread_fence(memory_order_seq_cst);
+  if (is_alone()) return true;
+  if (has_membarrier && !order_all_threads()) return false;
+  atomic_thread_fence(memory_order_seq_cst);
   /* Nobody wakes us: the calls to be waited for must not pay for that. */
   for (double slept = 0, step = 20e-6; is_somebody_inside(); ) {
     if (slept >= seconds) return false;
