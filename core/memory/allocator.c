@@ -9,8 +9,8 @@
 #include "core/memory/address_table.h"
 #include "core/memory/finish.h"
 
-/* How many block structs are made at once. */
-enum { STRUCTS = 64 };
+/* How many block structs are made at once: about a page. */
+enum { STRUCTS = 4096 / sizeof(tn_block) };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(tn_allocator *) first;

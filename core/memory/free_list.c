@@ -7,7 +7,7 @@ static unsigned bin_of(uint64_t size)
   uint64_t units = size / TN_BLOCK_UNIT;
   if (units < 64) return (unsigned)units;
   unsigned doubling = 63 - (unsigned)__builtin_clzll(units); /* 6 and up */
-  return 32 * (doubling - 5) + (unsigned)(units >> (doubling - 5));
+  return 64 + 8 * (doubling - 6) + (unsigned)(units >> (doubling - 3) & 7);
 }
 
 static void mark(tn_free_list *list, unsigned bin)

@@ -1,8 +1,9 @@
 /* Free blocks by size: the best fit in a few instructions.
  *
  * Sizes are counted in units of 512 bytes. Below 64 units each has its bin;
- * above, every doubling has 32. A bin is sorted by size, the last freed block
- * first among equals. A bit for each bin says whether it has blocks. */
+ * above, every doubling has 8. A bin is sorted by size, the last freed block
+ * first among equals. A bit for each bin says whether it has blocks. (More
+ * bins would cost a first allocation more, in pages, than they save.) */
 #ifndef TN_CORE_MEMORY_FREE_LIST_H
 #define TN_CORE_MEMORY_FREE_LIST_H
 
@@ -12,7 +13,7 @@
 
 /* Bins for sizes up to 2^60 bytes and a little more. */
 enum {
-  TN_FREE_LIST_WORDS = 25,
+  TN_FREE_LIST_WORDS = 7,
   TN_FREE_LIST_BINS = TN_FREE_LIST_WORDS * 64
 };
 
