@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/tap.h"
@@ -165,6 +166,23 @@ static int release_at_exit(void)
   return leave_all();
 }
 
+/* A kernel that no cache has: drivers start their compilers for it, and go on
+ * compiling while the program ends. */
+static int leave_compiling(void)
+{
+  char text[200];
+  snprintf(text, sizeof text, "TN_KERNEL(inc, TN_OUT(int32, y), TN_VAL(int64, "
+           "n)) { TN_PARALLEL_FOR(i, n) y[i] += %d; } /* %lld */",
+           (int)getpid(), (long long)time(NULL));
+  kept.module = tn_module_load(device, text);
+  kept.kernel = tn_kernel_get(kept.module, "inc");
+  kept.memory = tn_malloc(device, SIZE);
+  tn_status status = tn_launch(kept.kernel, 1000,
+                               TN_ARGS(TN_ARG_PTR(kept.memory),
+                                       TN_ARG_I64(1000)));
+  return status == TN_OK ? GOOD : 1;
+}
+
 static const struct program {
   const char *name, *what;
   int (*run)(void);
@@ -176,6 +194,8 @@ static const struct program {
     leave_beside_threads, 10 },
   { "shutdown", "that ends the library, which then refuses all",
     shut_down, 1 },
+  { "compiling", "that ends while its first kernel is compiled",
+    leave_compiling, 2 },
   { "late", "that releases after the end", release_at_exit, 2 },
 };
 

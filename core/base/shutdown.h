@@ -29,8 +29,8 @@ typedef enum tn_shutdown_step {
 void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void));
 
 /* Sees to it that tn_shutdown runs at exit before the exit handlers that are
- * registered by now; called after a driver was loaded or started, since its
- * handlers take away what our shutdown needs. */
+ * registered by now; called after a driver was loaded or started, or compiled
+ * something, since its handlers take away what our shutdown needs. */
 void tn_shutdown_arm(void);
 
 /* From a hook: no later step runs. For an end while work or threads of the

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/shutdown.h"
 #include "core/launch/finish.h"
 #include "core/launch/module.h"
 
@@ -77,6 +78,7 @@ tn_module *tn_module_make(tn_device_state *state, const tn_module_desc *desc,
   tn_launcher_poll(launcher);
   *status = backend->launch.module_load(state->handle, desc,
                                         &module->handle);
+  tn_shutdown_arm(); /* a driver's compiler may have started just now */
   if (*status != TN_OK) {
     tn_plugin_error(state, *status, "module \"%s\"", desc->name);
     free_module(module);
