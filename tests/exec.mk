@@ -80,3 +80,6 @@ device_tests += %D%/crowd
 check_PROGRAMS += %D%/across
 %C%_across_SOURCES = %D%/across.c $(manual_test)
 %C%_across_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/copy_rows
+%C%_copy_rows_SOURCES = %D%/copy_rows.c $(manual_test)
+%C%_copy_rows_LDADD = $(libtenon_la_OBJECTS)
