@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <ffi.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,26 +19,25 @@
 #define HALF __attribute__((target("avx2,fma")))
 #endif
 
-/* A second thread that spins for work: two cores are all there is to ask
- * for, and a parked thread would cost more than the work. */
+/* A second thread, parked between its turns: a spinning one would take the
+ * core from the subject's own threads. */
 static struct {
-  _Atomic int64_t posted, done;
+  sem_t posted;
+  _Atomic int64_t done;
   void (*work)(void *argument, int part);
   void *argument;
   pthread_t thread;
-  int running;
+  int64_t turn;
 } helper;
 
 static void *help(void *unused)
 {
   (void)unused;
-  for (int64_t seen = 0;;) {
-    while (atomic_load_explicit(&helper.posted, memory_order_acquire) ==
-           seen) {
+  for (int64_t turn = 1;; turn++) {
+    while (sem_wait(&helper.posted)) {
     }
-    seen++;
     helper.work(helper.argument, 1);
-    atomic_store_explicit(&helper.done, seen, memory_order_release);
+    atomic_store_explicit(&helper.done, turn, memory_order_release);
   }
   return NULL;
 }
@@ -48,15 +48,17 @@ static void on_threads(int threads, void (*work)(void *, int), void *argument)
     work(argument, 0);
     return;
   }
-  if (!helper.running) {
-    helper.running = 1;
+  if (!helper.turn) {
+    sem_init(&helper.posted, 0, 0);
     pthread_create(&helper.thread, NULL, help, NULL);
   }
   helper.work = work;
   helper.argument = argument;
-  int64_t turn = atomic_fetch_add(&helper.posted, 1) + 1;
+  helper.turn++;
+  sem_post(&helper.posted);
   work(argument, 0);
-  while (atomic_load_explicit(&helper.done, memory_order_acquire) != turn) {
+  while (atomic_load_explicit(&helper.done, memory_order_acquire) !=
+         helper.turn) {
   }
 }
 

@@ -9,6 +9,9 @@
 #include "backends/cpu/park.h"
 
 #define CHUNK_TIME 10000.0 /* ns; taking a chunk costs about 50 */
+/* Items are a hint: all the work may lie in the first few of them, as in a
+ * matmul with tiles larger than the hint's. So no chunk is a large share. */
+#define CHUNKS_MOST 100
 #define WAKE_TIME 60000.0  /* ns of work that pay for waking one helper */
 #define DRIVER_SLEEPS (1u << 31)
 
@@ -16,7 +19,8 @@
  * called run. */
 typedef struct tn_cpu_job {
   const tn_cpu_work *work;
-  int64_t least, step;      /* a chunk's size, and what its end divides by */
+  int64_t least, most;      /* a chunk's size */
+  int64_t step;             /* what its end divides by */
   _Atomic int64_t next;     /* first item not taken yet */
   _Atomic uint32_t helpers; /* in it, and DRIVER_SLEEPS */
   struct tn_cpu_job *before, *after;
@@ -89,6 +93,7 @@ static bool chunk_take(tn_cpu_job *job, tn_range *range)
     int64_t left = items - at;
     if (left <= 0) return false;
     int64_t size = left / (2 * pool.limit);
+    if (size > job->most) size = job->most;
     if (size < job->least) size = job->least < left ? job->least : left;
     end = at + size;
     int64_t over = end % job->step, missing = over ? job->step - over : 0;
@@ -212,6 +217,7 @@ static void job_make(tn_cpu_job *job, const tn_cpu_work *work, double item_time)
   memset(job, 0, sizeof *job);
   job->work = work;
   job->least = (int64_t)(CHUNK_TIME / item_time) + 1;
+  job->most = (work->items - work->begin) / CHUNKS_MOST;
   job->step = step_of(job->least);
   atomic_init(&job->next, work->begin);
 }
