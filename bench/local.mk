@@ -2,7 +2,7 @@
 EXTRA_PROGRAMS += %D%/start %D%/core %D%/kernels
 EXTRA_LTLIBRARIES = %D%/tiny.la
 EXTRA_DIST += %D%/run.sh
-noinst_HEADERS += %D%/limit.h %D%/measure.h
+noinst_HEADERS += %D%/cuda.h %D%/limit.h %D%/measure.h %D%/raw_cuda.h
 bench_programs = %D%/start %D%/core %D%/kernels %D%/tiny.la
 
 bench_sources = %D%/limit.c %D%/measure.c
@@ -31,6 +31,15 @@ bench_programs += %D%/opencl
 %C%_opencl_CFLAGS = $(bench_cflags)
 %C%_opencl_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
 %C%_opencl_LDADD = $(bench_ldadd)
+endif
+
+if CUDA
+EXTRA_PROGRAMS += %D%/cuda
+bench_programs += %D%/cuda
+%C%_cuda_SOURCES = %D%/cuda.c %D%/cuda_work.c %D%/raw_cuda.c \
+  %D%/measure.c
+%C%_cuda_CFLAGS = $(bench_cflags)
+%C%_cuda_LDADD = $(bench_ldadd) -ldl
 endif
 
 %C%_tiny_la_SOURCES = %D%/tiny.c

@@ -11,7 +11,7 @@
 
 static FILE *json;
 static int rows, missed;
-static const char *filter;
+static const char *filter, *rehearsal;
 
 double bench_now(void)
 {
@@ -26,6 +26,8 @@ bool bench_wanted(const char *name)
 {
   return !filter || strstr(name, filter);
 }
+
+void bench_rehearse(const char *label) { rehearsal = label; }
 
 int bench_missed(void) { return missed; }
 
@@ -123,9 +125,27 @@ bool bench_report(const bench_case *one, double *ratios, int count,
   return met;
 }
 
+static bool rehearse(const bench_case *one)
+{
+  one->subject.work(one->subject.argument, 2);
+  one->limit.work(one->limit.argument, 2);
+  printf("%s  %-40s ran: %s, %s\n", rehearsal, one->name, one->subject.name,
+         one->limit.name);
+  fflush(stdout);
+  if (json)
+    fprintf(json,
+            "%s  {\"case\": \"%s\", \"subject\": \"%s\", "
+            "\"limit\": \"%s\", \"label\": \"%s\", "
+            "\"measured\": false}",
+            rows++ ? ",\n" : "", one->name, one->subject.name,
+            one->limit.name, rehearsal);
+  return true;
+}
+
 bool bench_run(const bench_case *one)
 {
   if (!bench_wanted(one->name)) return true;
+  if (rehearsal) return rehearse(one);
   int64_t subject_count = find_count(&one->subject);
   int64_t limit_count = find_count(&one->limit);
   double scale = one->scale > 0 ? one->scale : 1;

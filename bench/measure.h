@@ -55,6 +55,10 @@ void bench_json_close(void);
 void bench_filter(const char *text);
 bool bench_wanted(const char *name);
 
+/* From now on each case's work is run, little of it, and nothing is measured:
+ * its line says so after `label`. */
+void bench_rehearse(const char *label);
+
 /* The number of goals missed so far. */
 int bench_missed(void);
 

@@ -26,6 +26,10 @@ then
   section opencl env POCL_DEVICES=basic "$bench/opencl" \
     "$parts/4-opencl.json" "$filter"
 fi
+if test -x "$bench/cuda"
+then
+  section cuda "$bench/cuda" "$parts/5-cuda.json" "$filter"
+fi
 {
   printf '{"machine": "%s", "date": "%s", "rows": [\n' \
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \

@@ -16,10 +16,22 @@ endif
 # make gpu-check: on a real GPU, the tests that take a device and what else has
 # to be seen there.
 EXTRA_DIST += %D%/gpu_check.sh
-CLEANFILES += gpu-check.json
+EXTRA_PROGRAMS += %D%/gpu_driver
+CLEANFILES += gpu-check.json %D%/gpu_driver$(EXEEXT)
+%C%_gpu_driver_SOURCES = %D%/gpu_driver.c %D%/tap.c
+%C%_gpu_driver_LDADD = -ldl
+gpu_programs = %D%/gpu_driver$(EXEEXT) tests/cudaemu_strict$(EXEEXT)
+if CUDA
+gpu_programs += bench/cuda$(EXEEXT)
+endif
 gpu-check: $(backend_LTLIBRARIES) $(bin_PROGRAMS) $(kernel_texts) \
   examples/textstats$(EXEEXT)
-	$(MAKE) $(AM_MAKEFLAGS) $(device_tests:%=%$(EXEEXT)) \
-	  tests/cudaemu_strict$(EXEEXT)
+	$(MAKE) $(AM_MAKEFLAGS) $(device_tests:%=%$(EXEEXT)) $(gpu_programs)
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/gpu_check.sh
 .PHONY: gpu-check
+
+# The script itself, on the double.
+if CUDA
+dist_check_SCRIPTS += %D%/gpu_check_emulated.sh
+check_DATA += $(gpu_programs)
+endif
