@@ -36,7 +36,7 @@ static CUresult planned_code(emu_call call)
       emu_here.planned = (CUresult)code;
     }
     plan = strchr(plan, ',');
-    plan += plan != NULL;
+    if (plan) plan++;
   }
   return TN_CUDA_SUCCESS;
 }
