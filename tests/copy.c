@@ -136,8 +136,11 @@ static void test_refusals(void)
   tap_has(tn_error_message(), "destination is NULL", "T6 and says so");
   tap_is_int(to_device(memory, NULL, 16), TN_INVALID_ARGUMENT,
              "T6 no source");
-  tap_is_int(to_host(bytes, memory, SIZE_MAX), TN_SIZE_OVERFLOW,
+  char *last = (char *)(UINTPTR_MAX - 7);
+  tap_is_int(to_host(bytes, last, 16), TN_SIZE_OVERFLOW,
              "R20 a range that wraps");
+  tap_is_int(to_host(bytes, memory, (size_t)1 << 62), TN_SIZE_OVERFLOW,
+             "R20 more than any memory has");
   tn_device invalid = { -1, -1 };
   tap_is_int(tn_copy(memory, invalid, bytes, test_host, 16, false),
              TN_INVALID_ARGUMENT, "D1 the invalid device");

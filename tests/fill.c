@@ -39,8 +39,11 @@ static void test_refusals(void)
              "T6 nor is -1");
   tap_is_int(tn_fill_bytes(NULL, device, 0, 4), TN_INVALID_ARGUMENT,
              "T6 no destination");
-  tap_is_int(tn_fill_bytes(memory, device, 0, SIZE_MAX), TN_SIZE_OVERFLOW,
+  char *last = (char *)(UINTPTR_MAX - 7);
+  tap_is_int(tn_fill_bytes(last, device, 0, 16), TN_SIZE_OVERFLOW,
              "R20 a range that wraps");
+  tap_is_int(tn_fill_bytes(memory, device, 0, (size_t)1 << 62),
+             TN_SIZE_OVERFLOW, "R20 more than any memory has");
   tap_is_int(tn_fill_bytes(NULL, device, 0, 0), TN_OK, "R21 0 bytes");
   tap_is_int(tn_fill_bytes(bytes, test_host, 'x', 2), TN_OK, "S1 on the host");
   tap_is_text(bytes, "xxc", "S1 just that");

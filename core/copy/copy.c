@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/shutdown.h"
 #include "core/copy/copy_job.h"
+#include "core/memory/allocator.h"
 
 static bool is_given(tn_device device)
 {
@@ -31,6 +32,9 @@ static tn_status check(const tn_copy_side *side, const char *which,
   if (!side->address)
     return tn_error(TN_INVALID_ARGUMENT, "copy of %" PRIu64 " bytes: %s is "
                     "NULL", bytes, which);
+  if (bytes > TN_LARGEST_REQUEST)
+    return tn_error(TN_SIZE_OVERFLOW, "copy of %" PRIu64 " bytes: memory has "
+                    "at most %" PRIu64, bytes, TN_LARGEST_REQUEST);
   if (side->address + bytes < side->address)
     return tn_error(TN_SIZE_OVERFLOW, "copy of %" PRIu64 " bytes: %s at 0x%"
                     PRIx64 " would end behind the last address", bytes, which,

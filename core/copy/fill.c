@@ -12,6 +12,7 @@
 #include "core/copy/copy_job.h"
 #include "core/copy/peer_path.h"
 #include "core/exec/tag.h"
+#include "core/memory/allocator.h"
 #include "core/memory/pinned.h"
 
 /* Below this the host is done before a plugin would have begun. */
@@ -108,6 +109,9 @@ static tn_status check(const void *dst, int value, size_t bytes)
   if (bytes != 0 && !dst)
     return tn_error(TN_INVALID_ARGUMENT, "fill of %zu bytes: the destination "
                     "is NULL", bytes);
+  if (bytes > TN_LARGEST_REQUEST)
+    return tn_error(TN_SIZE_OVERFLOW, "fill of %zu bytes: memory has at most "
+                    "%" PRIu64, bytes, TN_LARGEST_REQUEST);
   if (address + bytes < address)
     return tn_error(TN_SIZE_OVERFLOW, "fill of %zu bytes at 0x%" PRIxPTR
                     " would end behind the last address", bytes, address);
