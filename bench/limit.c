@@ -19,25 +19,40 @@
 #define HALF __attribute__((target("avx2,fma")))
 #endif
 
-/* A second thread, parked between its turns: a spinning one would take the
- * core from the subject's own threads. */
+/* A second thread that spins for work: two cores are all there is to ask
+ * for, and a parked thread would cost more than the work. It spins for a
+ * bounded time, or it would keep a core from the threads of the subject. */
+#define SPIN_NS 1e5
 static struct {
-  sem_t posted;
-  _Atomic int64_t done;
+  _Atomic int64_t posted, done;
+  _Atomic int sleeping;
+  sem_t wake;
   void (*work)(void *argument, int part);
   void *argument;
   pthread_t thread;
-  int64_t turn;
+  int running;
 } helper;
+
+static void await_post(int64_t seen)
+{
+  double start = bench_now();
+  while (atomic_load(&helper.posted) == seen) {
+    if (bench_now() - start < SPIN_NS) continue;
+    atomic_store(&helper.sleeping, 1);
+    if (atomic_load(&helper.posted) == seen) sem_wait(&helper.wake);
+    atomic_store(&helper.sleeping, 0);
+    start = bench_now();
+  }
+}
 
 static void *help(void *unused)
 {
   (void)unused;
-  for (int64_t turn = 1;; turn++) {
-    while (sem_wait(&helper.posted)) {
-    }
+  for (int64_t seen = 0;;) {
+    await_post(seen);
+    seen++;
     helper.work(helper.argument, 1);
-    atomic_store_explicit(&helper.done, turn, memory_order_release);
+    atomic_store_explicit(&helper.done, seen, memory_order_release);
   }
   return NULL;
 }
@@ -48,17 +63,17 @@ static void on_threads(int threads, void (*work)(void *, int), void *argument)
     work(argument, 0);
     return;
   }
-  if (!helper.turn) {
-    sem_init(&helper.posted, 0, 0);
+  if (!helper.running) {
+    helper.running = 1;
+    sem_init(&helper.wake, 0, 0);
     pthread_create(&helper.thread, NULL, help, NULL);
   }
   helper.work = work;
   helper.argument = argument;
-  helper.turn++;
-  sem_post(&helper.posted);
+  int64_t turn = atomic_fetch_add(&helper.posted, 1) + 1;
+  if (atomic_exchange(&helper.sleeping, 0)) sem_post(&helper.wake);
   work(argument, 0);
-  while (atomic_load_explicit(&helper.done, memory_order_acquire) !=
-         helper.turn) {
+  while (atomic_load_explicit(&helper.done, memory_order_acquire) != turn) {
   }
 }
 

@@ -8,10 +8,8 @@
 #include "backends/cpu/host.h"
 #include "backends/cpu/park.h"
 
-#define CHUNK_TIME 10000.0 /* ns; taking a chunk costs about 50 */
-/* Items are a hint: all the work may lie in the first few of them, as in a
- * matmul with tiles larger than the hint's. So no chunk is a large share. */
-#define CHUNKS_MOST 100
+#define CHUNK_TIME 50000.0 /* ns; taking a chunk costs about 100 */
+#define CHUNK_LEAST 5      /* at the end chunks shrink, to a fifth of that */
 #define WAKE_TIME 60000.0  /* ns of work that pay for waking one helper */
 #define DRIVER_SLEEPS (1u << 31)
 
@@ -19,8 +17,7 @@
  * called run. */
 typedef struct tn_cpu_job {
   const tn_cpu_work *work;
-  int64_t least, most;      /* a chunk's size */
-  int64_t step;             /* what its end divides by */
+  int64_t size;             /* of a thread's first chunk */
   _Atomic int64_t next;     /* first item not taken yet */
   _Atomic uint32_t helpers; /* in it, and DRIVER_SLEEPS */
   struct tn_cpu_job *before, *after;
@@ -85,23 +82,38 @@ void tn_cpu_thread_begin(const char *name)
 
 /* --- chunks --- */
 
-static bool chunk_take(tn_cpu_job *job, tn_range *range)
+/* What a chunk's end divides by: threads are not to write the same line. */
+static int64_t step_of(int64_t size)
 {
-  const int64_t items = job->work->items;
+  return size >= 8192 ? 1024 : size >= 256 ? 64 : 1;
+}
+
+static bool chunk_take(tn_cpu_job *job, int64_t size, tn_range *range)
+{
+  const int64_t items = job->work->items, least = size / CHUNK_LEAST + 1;
   int64_t at = atomic_load_explicit(&job->next, memory_order_relaxed), end;
   do {
-    int64_t left = items - at;
+    int64_t left = items - at, share = left / (2 * pool.limit);
     if (left <= 0) return false;
-    int64_t size = left / (2 * pool.limit);
-    if (size > job->most) size = job->most;
-    if (size < job->least) size = job->least < left ? job->least : left;
-    end = at + size;
-    int64_t over = end % job->step, missing = over ? job->step - over : 0;
+    if (share < least) share = least;
+    if (share > size) share = size;
+    end = at + (share < left ? share : left);
+    int64_t step = step_of(share);
+    int64_t missing = (step - end % step) % step;
     end = items - end <= missing ? items : end + missing;
   } while (!atomic_compare_exchange_weak_explicit(
     &job->next, &at, end, memory_order_relaxed, memory_order_relaxed));
   *range = (tn_range){ at, end == items ? INT64_MAX : end };
   return true;
+}
+
+/* The size of the next chunk after one of that size took so long. Items may be
+ * far more than what there is to do: then those at the end take no time. */
+static int64_t size_adjust(int64_t size, double time)
+{
+  if (time < CHUNK_TIME / 2)
+    return size < INT64_MAX / 8 ? size * 4 : size;
+  return time > CHUNK_TIME * 2 ? (size + 1) / 2 : size;
 }
 
 /* Whether a helper should leave this work: for other, urgent work, or because
@@ -112,19 +124,25 @@ static bool helper_steps_back(const tn_cpu_work *work)
          atomic_load(&pool.working) > pool.limit;
 }
 
-/* Chunks until none is left. Returns how many items it was. */
-static int64_t chunks_run(tn_cpu_job *job, bool is_helper)
+/* Chunks until none is left. Returns the time of an item of the first. */
+static double chunks_run(tn_cpu_job *job, bool is_helper)
 {
   const tn_cpu_work *work = job->work;
-  int64_t done = 0;
+  double first = 0;
+  int64_t size = job->size;
+  uint64_t start = tn_cpu_clock();
   tn_range range;
-  while (chunk_take(job, &range)) {
+  while (chunk_take(job, size, &range)) {
     work->run(range, work->slots);
-    done +=
-      (range.end == INT64_MAX ? work->items : range.end) - range.begin;
+    int64_t end = range.end == INT64_MAX ? work->items : range.end;
+    uint64_t now = tn_cpu_clock();
+    double item_time = (double)(now - start) / (double)(end - range.begin);
+    if (first == 0) first = item_time;
     if (is_helper && helper_steps_back(work)) break;
+    size = size_adjust(size, item_time * (double)size);
+    start = now;
   }
-  return done;
+  return first;
 }
 
 /* --- helpers --- */
@@ -207,18 +225,12 @@ static int helpers_start(void)
 
 /* --- drivers --- */
 
-static int64_t step_of(int64_t least)
-{
-  return least >= 8192 ? 1024 : least >= 256 ? 64 : 1;
-}
-
-static void job_make(tn_cpu_job *job, const tn_cpu_work *work, double item_time)
+static void job_make(tn_cpu_job *job, const tn_cpu_work *work,
+                     double item_time)
 {
   memset(job, 0, sizeof *job);
   job->work = work;
-  job->least = (int64_t)(CHUNK_TIME / item_time) + 1;
-  job->most = (work->items - work->begin) / CHUNKS_MOST;
-  job->step = step_of(job->least);
+  job->size = (int64_t)(CHUNK_TIME / item_time) + 1;
   atomic_init(&job->next, work->begin);
 }
 
@@ -292,12 +304,10 @@ double tn_cpu_workers_run(const tn_cpu_work *work)
   job_make(&job, work, item_time);
   bool is_shared = pool.limit > 1;
   if (is_shared) job_open(&job, wake_count(work, item_time));
-  uint64_t start = tn_cpu_clock();
-  int64_t done = chunks_run(&job, false);
-  uint64_t end = tn_cpu_clock();
+  double measured = chunks_run(&job, false);
   if (is_shared) job_close(&job);
   if (enters) tn_cpu_workers_leave();
-  return done ? (double)(end - start) / (double)done : item_time;
+  return measured > 0 ? measured : item_time;
 }
 
 void tn_cpu_workers_enter(void)

@@ -23,7 +23,7 @@ typedef struct tn_cpu_work {
 
 /* Runs the work on the calling thread and on helpers that have nothing else to
  * do, and returns when all of it is done. Returns the time of an item as
- * measured in the calling thread, in ns. */
+ * measured on those that the calling thread took first, in ns. */
 double tn_cpu_workers_run(const tn_cpu_work *work);
 
 /* Threads that may work at once. */
