@@ -11,7 +11,8 @@
 #define STREAMS 3
 
 /* `meet` waits until all streams are in it; `crowd` notes how many threads
- * were in it at once. */
+ * were in it at once; `together` goes on, after half of its items, only when
+ * a second thread is in it, and counts itself late if none comes. */
 static const char source[] =
   "TN_KERNEL(long_tasks, TN_OUT(float, y), TN_VAL(int64, turns),\n"
   "          TN_VAL(int64, n))\n"
@@ -23,6 +24,18 @@ static const char source[] =
   "{ TN_TASKS(i, 1) {\n"
   "    TN_ATOMIC_ADD(here, 1);\n"
   "    while (__atomic_load_n(here, __ATOMIC_SEQ_CST) < all) ; } }\n"
+  "TN_KERNEL(together, TN_OUT(int32, here), TN_OUT(int32, late),\n"
+  "          TN_OUT(float, y), TN_VAL(int64, n))\n"
+  "{ TN_TASKS(i, n) {\n"
+  "    float x = (float)i;\n"
+  "    for (int k = 0; k < 100000; k++) x = x * 0.5f + 1.0f;\n"
+  "    y[i] = x;\n"
+  "    if (i < n / 2) continue;\n"
+  "    TN_ATOMIC_ADD(here, 1);\n"
+  "    int64 turns = 0;\n"
+  "    while (__atomic_load_n(here, __ATOMIC_SEQ_CST) < 2 &&\n"
+  "           !__atomic_load_n(late, __ATOMIC_SEQ_CST))\n"
+  "      if (++turns > 4000000000) TN_ATOMIC_ADD(late, 1); } }\n"
   "TN_KERNEL(crowd, TN_OUT(int32, here), TN_OUT(int32, most),\n"
   "          TN_OUT(float, y), TN_VAL(int64, n))\n"
   "{ TN_TASKS(i, n) {\n"
@@ -69,6 +82,22 @@ static void test_long_tasks(void)
   for (int i = 0; i < 20; i++) right &= y[i] == 2.0f;
   tap_ok(right && y[20] == 0, "S1: are all done");
   tap_is_int(workers_running(), 2, "S1: by 2 helper threads of 3");
+  plugin_free(device, y, 64 * sizeof *y);
+}
+
+/* Items are a hint: here all the work lies in a sixteenth of them. */
+static void test_hint(void)
+{
+  int32_t here = 0, late = 0;
+  float *y = plugin_alloc(device, 64 * sizeof *y);
+  uint64_t slots[] = { PLUGIN_POINTER(&here), PLUGIN_POINTER(&late),
+                       PLUGIN_POINTER(y), 64 };
+  tap_is_int(plugin_launch(inline_stream, plugin_kernel(module, "together"),
+                           16 * 64, slots), TN_OK, "S1: 64 tasks as 1024");
+  bool right = true;
+  for (int i = 0; i < 64; i++) right &= y[i] == 2.0f;
+  tap_ok(right && here == 32, "S1: are all done, once");
+  tap_is_int(late, 0, "S1: on more than one thread");
   plugin_free(device, y, 64 * sizeof *y);
 }
 
@@ -143,6 +172,7 @@ int main(void)
   module = plugin_module(device, "workers", source);
   if (tap_ok(module, "the test's kernels compile")) {
     test_long_tasks();
+    test_hint();
     test_crowd();
     test_urgent();
     plugin->launch->module_unload(module);
