@@ -113,12 +113,12 @@ int main(int argc, char **argv)
   pthread_create(&thread, NULL, wait_for_end, &end);
 
   char cpu0[] = "cpu:0", cpu1[] = "cpu";
-  bench_case strings = { .name = "device string \"cpu\"",
+  bench_case strings = { .name = "device string cpu",
                          .subject = { "parse", parse, cpu1 },
                          .limit = { "call", limit_call_run, NULL },
                          .goal = BENCH_AT_MOST, .wanted = 8 };
   bench_run(&strings);
-  strings.name = "device string \"cpu:0\"";
+  strings.name = "device string cpu:0";
   strings.subject.argument = cpu0;
   bench_run(&strings);
   run_memory("block new+release, 4 KiB", block_pair, 4096);
