@@ -5,6 +5,7 @@ SH_LOG_DRIVER = $(LOG_DRIVER)
 
 # Tests find the plugins of the build tree, and only those; a cache of their
 # own, so that nothing outside the build tree is read or written.
+# ThreadSanitizer would wait a second at the end of each of hundreds of them.
 AM_TESTS_ENVIRONMENT = \
   TENON_BACKEND_PATH=`echo $(backend_path) $(test_backend_path) | tr ' ' ':'`; \
   TENON_CACHE_DIR='$(abs_top_builddir)/tests/cache'; \
@@ -13,7 +14,8 @@ AM_TESTS_ENVIRONMENT = \
   top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
   CC='$(CC)'; TN_SANITIZERS='$(TN_SANITIZERS)'; \
   LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/tests/leaks.txt:print_suppressions=0:$$LSAN_OPTIONS"; \
-  export LSAN_OPTIONS; \
+  TSAN_OPTIONS="atexit_sleep_ms=0:$$TSAN_OPTIONS"; \
+  export LSAN_OPTIONS TSAN_OPTIONS; \
   export TENON_BACKEND_PATH TENON_CACHE_DIR POCL_CACHE_DIR TENON_KERNEL_PATH; \
   device_tests='$(device_tests)'; \
   export top_srcdir top_builddir CC TN_SANITIZERS device_tests;
