@@ -4,8 +4,8 @@
 
 #include "tests/kernels/trial.h"
 
-/* Runs every trial of every family but those that `skip` names (NULL: none);
- * one TAP line for each kernel. `where` names the runner in it. */
+/* Runs every trial of every family but those with `skip` in their names
+ * (NULL: all); one TAP line for each kernel. `where` names the runner in it. */
 void survey_kernels(const kernel_runner *runner, const char *where,
                     const char *skip, uint64_t seed);
 
