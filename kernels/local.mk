@@ -8,8 +8,11 @@ kernel_sources = \
   %D%/histogram.c \
   %D%/matmul.c \
   %D%/random.c \
-  %D%/reduce.c
-kernel_headers = %D%/elementwise_forms.h %D%/matmul_blocks.h
+  %D%/reduce.c \
+  %D%/reduce_f64.c \
+  %D%/reduce_i64.c
+kernel_headers = %D%/elementwise_forms.h %D%/matmul_blocks.h \
+  %D%/reduce_forms.h
 noinst_HEADERS += $(kernel_headers)
 EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
   build-aux/fit_kernel_math.py
@@ -56,7 +59,9 @@ kernel_texts = \
   %D%/histogram.kernel \
   %D%/matmul.kernel \
   %D%/random.kernel \
-  %D%/reduce.kernel
+  %D%/reduce.kernel \
+  %D%/reduce_f64.kernel \
+  %D%/reduce_i64.kernel
 kernelsdir = $(pkgdatadir)/kernels
 kernels_DATA = $(kernel_texts)
 CLEANFILES += $(kernel_texts)
@@ -75,5 +80,7 @@ kernel_ptx = \
   %D%/ptx/histogram.ptx \
   %D%/ptx/matmul.ptx \
   %D%/ptx/random.ptx \
-  %D%/ptx/reduce.ptx
+  %D%/ptx/reduce.ptx \
+  %D%/ptx/reduce_f64.ptx \
+  %D%/ptx/reduce_i64.ptx
 EXTRA_DIST += $(kernel_ptx) build-aux/kernel_ptx.sh

@@ -1,201 +1,55 @@
-/* Reductions of f32 along rows and along columns.
- *
- * The order of additions is that of docs/numbers.md: a sum of n <= 4096
- * values is the lane sum; longer ones are cut into blocks of 4096, whose sums
- * are summed by the same rule.  One launch does one level: `blocks` is
- * ceil(n / 4096), at least 1, and the output has rows x blocks values; launch
- * again with those as the input until blocks is 1.  kernels/README.md has the
- * sequence. */
+/* Reductions of f32: see reduce_forms.h. */
 #include <tenon/kernel_lang.h>
 
-#define LANES 64
-#define BLOCK 4096
-#define TILE 32    /* short rows that one group takes */
-#define COLUMNS 64 /* columns that one group takes */
+#include "reduce_forms.h"
 
-TN_FUNCTION int64 least(int64 a, int64 b) { return a < b ? a : b; }
-
+ORDER_FLOATS(float)
 TN_FUNCTION float of_sum(float p, float v) { return p + v; }
-TN_FUNCTION float of_max(float p, float v)
-{
-  return ((v > p) | (v != v)) ? v : p;
-}
-TN_FUNCTION float of_min(float p, float v)
-{
-  return ((v < p) | (v != v)) ? v : p;
-}
+TN_FUNCTION float of_prod(float p, float v) { return p * v; }
 
 #define ZERO 0.0f
+#define ONE 1.0f
 #define LEAST tn_from_bits(0xff800000u)    /* -infinity */
 #define GREATEST tn_from_bits(0x7f800000u) /* +infinity */
 
-/* Along rows: group g works on one block of one row.  stride: from row to
- * row. */
-#define ROWS_PARAMETERS                                              \
-  TN_OUT(float, y), TN_IN(float, x), TN_VAL(int64, rows),            \
-    TN_VAL(int64, n), TN_VAL(int64, stride), TN_VAL(int64, blocks)
-#define BLOCK_OF_ROW(g)                                              \
-  const int64 row = blocks == 1 ? (g) : tn_quotient((g), blocks);    \
-  const int64 first = ((g) - row * blocks) * BLOCK;                  \
-  const int64 length = least(n - first, BLOCK);                      \
-  TN_GLOBAL const float *from = x + row * stride + first
+#define ROWS(name, start, take)                                             \
+  REDUCE_ROWS(name, float, float, start, take, part[0],                     \
+              ROWS_PARAMETERS(float, float))
+#define SHORT(name, start, take)                                            \
+  REDUCE_SHORT(name, float, float, start, take, part[t],                    \
+               SHORT_PARAMETERS(float, float))
+#define COLUMNS_OF(name, start, take)                                       \
+  REDUCE_COLUMNS(name, float, float, start, take, part[t],                  \
+                 COLUMNS_PARAMETERS(float, float))
 
-#define REDUCE_ROWS(name, start, take, result, ...)                  \
-  TN_KERNEL(name##_f32, __VA_ARGS__)                                 \
-  {                                                                  \
-    TN_SHARED(float, part, LANES);                                   \
-    TN_GROUPS(g, rows * blocks) {                                    \
-      BLOCK_OF_ROW(g);                                               \
-      TN_ITEMS(l, LANES) part[l] = start;                            \
-      TN_LANES(l, LANES, i, length, part[l] = take(part[l], from[i])); \
-      TN_TREE_PAIRS(t, u, LANES, part[t] = take(part[t], part[u]));  \
-      TN_ITEMS(t, 1) y[g] = result;                                  \
-    }                                                                \
-  }
+ROWS(sum_f32, ZERO, of_sum)
+ROWS(prod_f32, ONE, of_prod)
+ROWS(max_f32, LEAST, of_max)
+ROWS(min_f32, GREATEST, of_min)
+REDUCE_ROWS(mean_f32, float, float, ZERO, of_sum, part[0] / count,
+            ROWS_PARAMETERS(float, float), TN_VAL(float, count))
 
-REDUCE_ROWS(sum, ZERO, of_sum, part[0], ROWS_PARAMETERS)
-REDUCE_ROWS(mean, ZERO, of_sum, part[0] / count, ROWS_PARAMETERS,
-            TN_VAL(float, count))
-REDUCE_ROWS(max, LEAST, of_max, part[0], ROWS_PARAMETERS)
-REDUCE_ROWS(min, GREATEST, of_min, part[0], ROWS_PARAMETERS)
+SHORT(sum_short_f32, ZERO, of_sum)
+SHORT(max_short_f32, LEAST, of_max)
+SHORT(min_short_f32, GREATEST, of_min)
+REDUCE_SHORT(mean_short_f32, float, float, ZERO, of_sum, part[t] / count,
+             SHORT_PARAMETERS(float, float), TN_VAL(float, count))
 
-/* Along short rows, n <= 64, one block each: a group takes 32 rows, whose
- * lanes lie side by side.  Lanes from n on would only add zeros. */
-#define SHORT_PARAMETERS                                             \
-  TN_OUT(float, y), TN_IN(float, x), TN_VAL(int64, rows),            \
-    TN_VAL(int64, n), TN_VAL(int64, stride)
-/* The bound, not a branch, leaves a step out: PoCL copies what follows a
- * branch that waits, and took half a minute for six of them. */
-#define FOLD_SHORT(half, take)                                       \
-  TN_ITEMS(t, (least(width, 2 * (half)) - (half)) * TILE)            \
-    part[t] = take(part[t], part[t + (half)*TILE]);
-
-#define REDUCE_SHORT(name, start, take, result, ...)                 \
-  TN_KERNEL(name##_short_f32, __VA_ARGS__)                           \
-  {                                                                  \
-    TN_SHARED(float, part, LANES * TILE);                            \
-    TN_GROUPS(g, tn_quotient(rows + TILE - 1, TILE)) {               \
-      const int32 width = (int32)n;                                  \
-      const int32 here = (int32)least(rows - g * TILE, TILE);        \
-      TN_GLOBAL const float *from = x + g * TILE * stride;           \
-      TN_ITEMS(r, here) {                                            \
-        for (int32 c = 0; c < width; c++)                            \
-          part[c * TILE + r] = take(start, from[r * stride + c]);    \
-      }                                                              \
-      FOLD_SHORT(32, take)                                           \
-      FOLD_SHORT(16, take)                                           \
-      FOLD_SHORT(8, take)                                            \
-      FOLD_SHORT(4, take)                                            \
-      FOLD_SHORT(2, take)                                            \
-      FOLD_SHORT(1, take)                                            \
-      TN_ITEMS(t, here) y[g * TILE + t] = result;                    \
-    }                                                                \
-  }
-
-REDUCE_SHORT(sum, ZERO, of_sum, part[t], SHORT_PARAMETERS)
-REDUCE_SHORT(mean, ZERO, of_sum, part[t] / count, SHORT_PARAMETERS,
-             TN_VAL(float, count))
-REDUCE_SHORT(max, LEAST, of_max, part[t], SHORT_PARAMETERS)
-REDUCE_SHORT(min, GREATEST, of_min, part[t], SHORT_PARAMETERS)
-
-/* Along columns: x[outer][n][inner], the inner dimension contiguous; stride
- * from one outer to the next, step along n.  y[outer][blocks][inner].  A
- * group takes one block of 64 columns. */
-#define COLUMNS_PARAMETERS                                                  \
-  TN_OUT(float, y), TN_IN(float, x), TN_VAL(int64, outer),                  \
-    TN_VAL(int64, n), TN_VAL(int64, inner), TN_VAL(int64, stride),          \
-    TN_VAL(int64, step), TN_VAL(int64, blocks)
-#define BLOCK_OF_COLUMNS(g)                                                 \
-  const int64 above = tn_quotient((g), tiles);                              \
-  const int64 column = ((g) - above * tiles) * COLUMNS;                     \
-  const int64 row = tn_quotient(above, blocks);                             \
-  const int64 first = (above - row * blocks) * BLOCK;                       \
-  const int64 length = least(n - first, BLOCK);                             \
-  const int32 width = (int32)least(inner - column, COLUMNS);                \
-  TN_GLOBAL const float *from = x + row * stride + first * step + column
-
-#define REDUCE_COLUMNS(name, start, take, result, ...)                      \
-  TN_KERNEL(name##_columns_f32, __VA_ARGS__)                                \
-  {                                                                         \
-    TN_SHARED(float, part, LANES * COLUMNS);                                \
-    const int64 tiles = tn_quotient(inner + COLUMNS - 1, COLUMNS);          \
-    TN_GROUPS(g, outer * blocks * tiles) {                                  \
-      BLOCK_OF_COLUMNS(g);                                                  \
-      TN_ITEMS(t, LANES * COLUMNS) part[t] = start;                         \
-      if (width == COLUMNS)                                                 \
-        TN_LANES(l, LANES, i, length,                                       \
-                 for (int32 c = 0; c < COLUMNS; c++) part[l * COLUMNS + c]  \
-                   = take(part[l * COLUMNS + c], from[i * step + c]));      \
-      else                                                                  \
-        TN_LANES(l, LANES, i, length,                                       \
-                 for (int32 c = 0; c < width; c++) part[l * COLUMNS + c]    \
-                   = take(part[l * COLUMNS + c], from[i * step + c]));      \
-      TN_TREE_PAIRS(t, u, LANES,                                            \
-                    for (int32 c = 0; c < COLUMNS; c++) part[t * COLUMNS + c] \
-                      = take(part[t * COLUMNS + c], part[u * COLUMNS + c]));\
-      TN_ITEMS(t, width) y[above * inner + column + t] = result;            \
-    }                                                                       \
-  }
-
-REDUCE_COLUMNS(sum, ZERO, of_sum, part[t], COLUMNS_PARAMETERS)
-REDUCE_COLUMNS(mean, ZERO, of_sum, part[t] / count, COLUMNS_PARAMETERS,
+COLUMNS_OF(sum_columns_f32, ZERO, of_sum)
+COLUMNS_OF(prod_columns_f32, ONE, of_prod)
+COLUMNS_OF(max_columns_f32, LEAST, of_max)
+COLUMNS_OF(min_columns_f32, GREATEST, of_min)
+REDUCE_COLUMNS(mean_columns_f32, float, float, ZERO, of_sum,
+               part[t] / count, COLUMNS_PARAMETERS(float, float),
                TN_VAL(float, count))
-REDUCE_COLUMNS(max, LEAST, of_max, part[t], COLUMNS_PARAMETERS)
-REDUCE_COLUMNS(min, GREATEST, of_min, part[t], COLUMNS_PARAMETERS)
 
-/* Where the greatest (smallest) is: the lowest index of equal ones, and a NaN
- * comes before all numbers. */
-TN_FUNCTION int32 beats_max(float v, float p)
-{
-  return (v > p) | ((v != v) & (p == p));
-}
-TN_FUNCTION int32 beats_min(float v, float p)
-{
-  return (v < p) | ((v != v) & (p == p));
-}
-TN_FUNCTION int32 ties(float v, float p)
-{
-  return (v == p) | ((v != v) & (p != p));
-}
-
-/* The second form reads what the first one wrote for blocks > 1: values x and
- * their indices in the row. */
-#define ARG_ROWS(name, start, beats, index, ...)                     \
-  TN_KERNEL(name##_f32, __VA_ARGS__)                                 \
-  {                                                                  \
-    TN_SHARED(float, part, LANES);                                   \
-    TN_SHARED(int32, place, LANES);                                  \
-    TN_GROUPS(g, rows * blocks) {                                    \
-      BLOCK_OF_ROW(g);                                               \
-      TN_ITEMS(l, LANES) {                                           \
-        part[l] = start;                                             \
-        place[l] = l < length ? l : 0x7fffffff;                      \
-      }                                                              \
-      TN_LANES(l, LANES, i, length, {                                \
-        const int32 better = beats(from[i], part[l]);                \
-        place[l] = better ? (int32)i : place[l];                     \
-        part[l] = better ? from[i] : part[l];                        \
-      });                                                            \
-      TN_TREE_PAIRS(t, u, LANES, {                                   \
-        const int32 better =                                         \
-          beats(part[u], part[t]) |                                  \
-          (ties(part[u], part[t]) & (place[u] < place[t]));          \
-        place[t] = better ? place[u] : place[t];                     \
-        part[t] = better ? part[u] : part[t];                        \
-      });                                                            \
-      TN_ITEMS(t, 1) {                                               \
-        y[g] = part[0];                                              \
-        at[g] = index;                                               \
-      }                                                              \
-    }                                                                \
-  }
-#define ARG_PARAMETERS TN_OUT(int64, at), ROWS_PARAMETERS
-
-ARG_ROWS(argmax, LEAST, beats_max, first + place[0], ARG_PARAMETERS)
-ARG_ROWS(argmin, GREATEST, beats_min, first + place[0], ARG_PARAMETERS)
-ARG_ROWS(argmax_of_blocks, LEAST, beats_max,
-         from_at[row * stride + first + place[0]], ARG_PARAMETERS,
+ARG_ROWS(argmax_f32, float, LEAST, beats_max, first + place[0],
+         ARG_PARAMETERS(float))
+ARG_ROWS(argmin_f32, float, GREATEST, beats_min, first + place[0],
+         ARG_PARAMETERS(float))
+ARG_ROWS(argmax_of_blocks_f32, float, LEAST, beats_max,
+         from_at[row * stride + first + place[0]], ARG_PARAMETERS(float),
          TN_IN(int64, from_at))
-ARG_ROWS(argmin_of_blocks, GREATEST, beats_min,
-         from_at[row * stride + first + place[0]], ARG_PARAMETERS,
+ARG_ROWS(argmin_of_blocks_f32, float, GREATEST, beats_min,
+         from_at[row * stride + first + place[0]], ARG_PARAMETERS(float),
          TN_IN(int64, from_at))

@@ -8,7 +8,7 @@
 #include "tests/kernels/survey.h"
 #include "tests/tap.h"
 
-enum { FAMILIES = 16 };
+enum { FAMILIES = 64 };
 
 typedef struct emulated {
   ptx_device *device;

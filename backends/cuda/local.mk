@@ -48,7 +48,9 @@ cuda_fatbins += \
   %D%/fatbin/histogram.fatbin \
   %D%/fatbin/matmul.fatbin \
   %D%/fatbin/random.fatbin \
-  %D%/fatbin/reduce.fatbin
+  %D%/fatbin/reduce.fatbin \
+  %D%/fatbin/reduce_f64.fatbin \
+  %D%/fatbin/reduce_i64.fatbin
 $(cuda_fatbins): $(kernel_sources) $(kernel_headers) \
   include/tenon/kernel_lang.h include/tenon/kernel_math.h
 	$(AM_V_GEN)$(MKDIR_P) %D%/fatbin && \

@@ -244,5 +244,6 @@ void trial_fetch(kernel_trial *trial, trial_array *array)
   }
 EXPECT(f32, float, canonical_f32, )
 EXPECT(f64, double, canonical_f64, static)
+EXPECT(u8, uint8_t, (uint64_t), static)
 EXPECT(u32, uint32_t, (uint64_t), static)
 EXPECT(u64, uint64_t, (uint64_t), static)

@@ -91,6 +91,8 @@ void trial_expect_f32(kernel_trial *trial, trial_array *array,
                       const float *wanted, int64_t n);
 void trial_expect_f64(kernel_trial *trial, trial_array *array,
                       const double *wanted, int64_t n);
+void trial_expect_u8(kernel_trial *trial, trial_array *array,
+                     const uint8_t *wanted, int64_t n);
 void trial_expect_u32(kernel_trial *trial, trial_array *array,
                       const uint32_t *wanted, int64_t n);
 void trial_expect_u64(kernel_trial *trial, trial_array *array,
