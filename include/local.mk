@@ -1,5 +1,6 @@
 tenonincludedir = $(includedir)/tenon
 dist_tenoninclude_HEADERS = \
+  %D%/tenon/autograd.h \
   %D%/tenon/backend.h \
   %D%/tenon/copy.h \
   %D%/tenon/device.h \
@@ -7,7 +8,9 @@ dist_tenoninclude_HEADERS = \
   %D%/tenon/kernel_lang.h \
   %D%/tenon/kernel_math.h \
   %D%/tenon/memory.h \
+  %D%/tenon/ops.h \
   %D%/tenon/status.h \
   %D%/tenon/stream.h \
-  %D%/tenon/tenon.h
+  %D%/tenon/tenon.h \
+  %D%/tenon/tensor.h
 nodist_tenoninclude_HEADERS = %D%/tenon/version.h

@@ -16,15 +16,31 @@ undefined() {
   $nm -D --undefined-only "$1" | awk '{ sub(/@.*/, "", $2); print $2 }'
 }
 
-# Functions marked TN_API, whose prototype may go over several lines. The
-# plugin entry is exported by plugins.
+# The functions marked TN_API in the headers, which include each other, that
+# are named: the compiler expands those that come from lists.
 declared() {
-  cat "$top_srcdir"/include/tenon/*.h "$top_builddir"/include/tenon/*.h |
-    awk '/^TN_API / { text = ""; on = 1 }
-         on { text = text " " $0 }
-         on && /\(/ { on = 0; sub(/\(.*/, "", text); sub(/.*[ *]/, "", text)
-                      if (text != "tn_backend_entry") print text }' |
-    sort -u
+  for header; do echo "#include <tenon/$header>"; done |
+    ${CC:-cc} -E -I"$top_srcdir/include" -I"$top_builddir/include" -xc - |
+    awk '/^#/ { own = $3 ~ /tenon\/[a-z_]*\.h"/ ? $3 : ""
+                sub(/.*tenon\//, "", own); sub(/"/, "", own); next }
+         own != "" { text = text " " $0 }
+         own != "" && /[;{]/ { from = own; n = split(text, parts, ";")
+           for (i = 1; i <= n; i++)
+             if (parts[i] ~ /visibility\("default"\)\)\) /) {
+               name = parts[i]; sub(/.*"default"\)\)\) /, "", name)
+               sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
+               if (name != "tn_backend_entry") print from, name
+             }
+           text = "" }' | sort -u
+}
+
+# Of a library: its headers, or those of the other.
+upper='^(tensor|ops|autograd|callable|nn|dlpack)\.h '
+of_core() {
+  grep -vE "$upper" | sed 's/.* //'
+}
+of_tensors() {
+  grep -E "$upper" | sed 's/.* //'
 }
 
 # Prints what is in the first list and not in the second.
@@ -35,7 +51,8 @@ beyond() {
 
 tap_folder
 exported=$(defined "$library" | sort -u)
-public=$(declared)
+all=$(declared tenon.h backend.h)
+public=$(printf '%s\n' "$all" | of_core)
 [ "$(printf '%s\n' "$exported" | wc -l)" -gt 5 ]
 tap_ok $? "libtenon exports something"
 tap_empty "$(printf '%s\n' "$exported" | grep -v '^tn_')" \
@@ -44,6 +61,15 @@ tap_empty "$(beyond "$exported" "$public")" \
   "every name it exports is in a public header"
 tap_empty "$(beyond "$public" "$exported")" \
   "every function of a public header is exported"
+
+tensors=$(defined "$top_builddir/.libs/libtenon-tensor.so" | sort -u)
+public=$(printf '%s\n' "$all" | of_tensors)
+[ "$(printf '%s\n' "$tensors" | wc -l)" -gt 5 ]
+tap_ok $? "libtenon-tensor exports something"
+tap_empty "$(beyond "$tensors" "$public")" \
+  "every name libtenon-tensor exports is in a public header"
+tap_empty "$(beyond "$public" "$tensors")" \
+  "every function of the headers on tensors is exported"
 
 # Hidden names matter too: a static link would show them all.
 objects=$(find "$top_builddir/core" -name 'libtenon_la-*.o' -path '*/.libs/*')

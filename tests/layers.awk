@@ -4,9 +4,12 @@
 BEGIN {
   # Folders of the core, and the public header each one answers for.
   split("base device exec memory copy launch graph", folders)
-  for (i in folders) rank["core/" folders[i]] = i
-  split("status device stream memory copy kernel graph", headers)
-  for (i in headers) rank["tenon/" headers[i] ".h"] = i
+  for (i in folders) rank["core/" folders[i]] = i + 0
+  split("status device stream memory copy kernel graph tensor ops " \
+        "autograd nn callable dlpack", headers)
+  for (i in headers) rank["tenon/" headers[i] ".h"] = i + 0
+  split("tensor compute autograd ops nn", parts)
+  for (i in parts) rank["tensor/" parts[i]] = i + 0
   # Independent of the rest.
   rank["tenon/version.h"] = 2
   free["tenon/kernel_lang.h"] = free["tenon/kernel_math.h"] = 1
@@ -73,6 +76,9 @@ function check_upper(   top) {
   sub("/.*", "", top)
   if (target != "config.h" && target !~ "^(tenon|" top ")/")
     wrong("only public headers and its own folder are open to " top)
+  else if (top == "tensor" && target ~ /^tensor\// &&
+           rank_of(target) > rank_of(FILENAME))
+    wrong("goes upward")
 }
 
 /^[ \t]*#[ \t]*include[ \t]*["<]/ {

@@ -53,6 +53,10 @@ caught backends/cpu/a.c '<tenon/memory.h>' \
   "a backend including a user header is caught"
 caught kernels/a.c '"core/base/error.h"' "a kernel including core is caught"
 caught tensor/a.c '"core/base/error.h"' "tensor including core is caught"
+caught tensor/tensor/a.c '"tensor/ops/b.h"' \
+  "tensors including operations is caught"
+caught tensor/autograd/a.c '"tensor/ops/b.h"' \
+  "gradients including operations is caught"
 caught tools/a.c '"core/base/error.h"' "a tool including core is caught"
 
 allowed core/launch/a.c '"core/base/error.h"' "downward is allowed"

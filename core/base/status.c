@@ -83,6 +83,15 @@ tn_status tn_error_v(tn_status status, const char *format, va_list arguments)
   return status;
 }
 
+tn_status tn_set_error(tn_status status, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  tn_error_v(status, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
 tn_status tn_error(tn_status status, const char *format, ...)
 {
   va_list arguments;

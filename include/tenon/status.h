@@ -73,6 +73,12 @@ TN_API tn_status tn_last_status(void);
  * there was none. Never NULL. Valid until the thread's next failing call. */
 TN_API const char *tn_error_message(void);
 
+/* Sets this thread's last error, for libraries on top of this one and for
+ * functions that it calls; returns `status`, so that callers can write
+ * `return tn_set_error(...)`. Newlines become spaces, long texts are cut. */
+TN_API tn_status tn_set_error(tn_status status, const char *format, ...)
+    TN_PRINTF(2, 3);
+
 /* Forgets this thread's last error. */
 TN_API void tn_clear_error(void);
 

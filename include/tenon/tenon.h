@@ -11,6 +11,9 @@
 #include "tenon/memory.h"
 #include "tenon/copy.h"
 #include "tenon/kernel.h"
+#include "tenon/tensor.h"
+#include "tenon/ops.h"
+#include "tenon/autograd.h"
 #include "tenon/version.h"
 
 #endif

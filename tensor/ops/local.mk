@@ -1,0 +1,4 @@
+libtenon_tensor_la_SOURCES += \
+  %D%/factory.c \
+  %D%/factory.h \
+  %D%/read.c

@@ -1,0 +1,12 @@
+libtenon_tensor_la_SOURCES += \
+  %D%/dtype.c \
+  %D%/dtype.h \
+  %D%/place.c \
+  %D%/place.h \
+  %D%/refcount.h \
+  %D%/scope.c \
+  %D%/scope.h \
+  %D%/shape.c \
+  %D%/shape.h \
+  %D%/tensor.c \
+  %D%/tensor.h
