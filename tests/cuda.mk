@@ -1,8 +1,13 @@
 # Tests of the cuda plugin that need no device, emulated or not.
 if CUDA
-dist_check_SCRIPTS += %D%/cuda_absent.sh
+dist_check_SCRIPTS += %D%/cuda_absent.sh %D%/cuda_listing.sh
 check_PROGRAMS += %D%/cuda_visible
+check_DATA += %D%/cuda_list$(EXEEXT)
 endif
+EXTRA_PROGRAMS += %D%/cuda_list
+CLEANFILES += %D%/cuda_list$(EXEEXT)
+%C%_cuda_list_SOURCES = %D%/cuda_list.c %D%/tap.c
+%C%_cuda_list_LDADD = $(tests_ldadd)
 %C%_cuda_visible_SOURCES = %D%/cuda_visible.c backends/cuda/nvml.h \
   backends/cuda/visible.c %D%/tap.c
 %C%_cuda_visible_CPPFLAGS = $(AM_CPPFLAGS)

@@ -9,10 +9,11 @@ tenon=$top_builddir/tools/tenon
 unset TENON_DEVICE CUDA_VISIBLE_DEVICES TENON_CUDA_VISIBLE_DEVICES
 
 # driver NAME [TEXT]: a folder with a libcuda.so.1 of that C source, or, without
-# one, with a file that is no library.
+# one, with a file that is no library; and nothing to count boards with.
 driver() {
   folder=$tap_scratch/$1
   mkdir -p "$folder"
+  echo 'not a library' > "$folder/libnvidia-ml.so.1"
   if [ $# -eq 1 ]; then
     echo 'not a library' > "$folder/libcuda.so.1"
   else

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "backends/cuda/nvml.h"
+#include "tenon/backend.h"
 #include "tests/tap.h"
 
 static const char *const uuids[] = {
@@ -49,21 +50,43 @@ static const visible_case cases[] = {
   { "MIG-8932f937-d72c-4106-c12f-20bd9faed9f6", -1 },
 };
 
+static void check_order(tn_cuda_boards *boards)
+{
+  tap_ok(tn_cuda_boards_in_order(boards, NULL, NULL),
+         "D7 boards that are alike are numbered by place");
+  boards->list[2].memory++;
+  tap_ok(!tn_cuda_boards_in_order(boards, NULL, NULL) &&
+             !tn_cuda_boards_in_order(boards, "0", "FASTEST_FIRST"),
+         "D7 of others the driver knows which is the fastest");
+  tap_ok(tn_cuda_boards_in_order(boards, "0", "PCI_BUS_ID"),
+         "D7 unless the order is to be that of places");
+  tap_ok(tn_cuda_boards_in_order(boards, "GPU-0", NULL),
+         "D7 or they are named by uuid");
+}
+
 int main(void)
 {
+  int which[TN_BACKEND_DEVICES_MAX] = { 9, 9, 9 };
   tn_cuda_boards *boards =
       calloc(1, sizeof *boards + sizeof uuids / sizeof *uuids *
-                                     sizeof *boards->uuids);
+                                     sizeof *boards->list);
   if (!boards) return 1;
   for (; (size_t)boards->count < sizeof uuids / sizeof *uuids;
        boards->count++)
-    snprintf(boards->uuids[boards->count], sizeof *boards->uuids, "%s",
+    snprintf(boards->list[boards->count].uuid, TN_NVML_UUID_SIZE, "%s",
              uuids[boards->count]);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    tap_is_int(tn_cuda_boards_visible(boards, cases[i].list), cases[i].count,
-               "D7 %s%s%s of 4 boards: %d", cases[i].list ? "\"" : "",
+    tap_is_int(tn_cuda_boards_visible(boards, cases[i].list, NULL),
+               cases[i].count, "D7 %s%s%s of 4 boards: %d",
+               cases[i].list ? "\"" : "",
                cases[i].list ? cases[i].list : "no list",
                cases[i].list ? "\"" : "", cases[i].count);
+  tn_cuda_boards_visible(boards, "3,1,7", which);
+  tap_ok(which[0] == 3 && which[1] == 1 && which[2] == 9,
+         "D7 in the order of the list");
+  tn_cuda_boards_visible(boards, "GPU-1,GPU-0", which);
+  tap_ok(which[0] == 3 && which[1] == 2, "D7 by uuid too");
+  check_order(boards);
   free(boards);
   return tap_done();
 }

@@ -41,7 +41,7 @@ listed 'no device' 'the driver has no device' --devices 0
 listed 'a device too old' 'compute capability 7.0: 7.5 or later is needed' \
   --capability 7.0
 listed 'a driver that fails' 'cuInit answered CUDA_ERROR_UNKNOWN (999' \
-  --fail cuInit:1=999
+  --nvml none --fail cuInit:1=999
 
 reference=$top_builddir/tests/textstats_reference
 for file in noise.1 words.1000 ramp.65537 noise.300001; do

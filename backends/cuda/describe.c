@@ -5,13 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/describe.h"
 
 /* What the kernels' PTX is for. */
 #define CAPABILITY_MIN 75
-
-/* cuMemAlloc promises no more. */
-#define ALIGNMENT 256
 
 static uint32_t read_number(const tn_backend_device *device,
                             CUdevice_attribute what)
@@ -40,7 +37,7 @@ static void describe_limits(tn_backend_device *device)
 }
 
 /* Where the kernel notes it, -1 where it does not. */
-static int read_numa_node(const char *pci_id)
+int tn_cuda_numa_node(const char *pci_id)
 {
   char path[64];
   int node = -1;
@@ -62,19 +59,18 @@ static void describe_place(tn_backend_device *device)
     info->pci_id[0] = '\0';
   info->pci_id[sizeof info->pci_id - 1] = '\0';
   for (char *c = info->pci_id; *c; c++) *c = (char)tolower((unsigned char)*c);
-  info->numa_node = read_numa_node(info->pci_id);
+  info->numa_node = tn_cuda_numa_node(info->pci_id);
 }
 
 static void describe_numbers(tn_backend_device *device)
 {
   tn_backend_device_info *info = &device->info;
-  info->capabilities = TN_CAP_F64 | TN_CAP_FAST_FMA | TN_CAP_DENORMALS |
-                       TN_CAP_EXACT_DIVIDE | TN_CAP_ATOMIC64;
+  info->capabilities = TN_CUDA_CAPABILITIES;
   if (read_number(device, TN_CU_DEVICE_ATTRIBUTE_INTEGRATED))
     info->capabilities |= TN_CAP_UNIFIED;
   info->compute_units = device->limits.units;
   info->max_group_size = device->limits.group_threads;
-  info->alignment = ALIGNMENT;
+  info->alignment = TN_CUDA_ALIGNMENT;
   info->max_shared_bytes = read_number(
       device, TN_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   /* Bit 5 is 32. */
@@ -82,14 +78,9 @@ static void describe_numbers(tn_backend_device *device)
       read_number(device, TN_CU_DEVICE_ATTRIBUTE_WARP_SIZE);
 }
 
-static void describe_use(tn_backend_device *device)
+void tn_cuda_judge(tn_backend_device_info *info, uint32_t capability,
+                   uint32_t mode)
 {
-  tn_backend_device_info *info = &device->info;
-  uint32_t capability =
-      read_number(device,
-                  TN_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
-      read_number(device, TN_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  uint32_t mode = read_number(device, TN_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
   int version = tn_cuda_driver_version();
   snprintf(info->driver, sizeof info->driver,
            "CUDA driver %d.%d, compute capability %u.%u", version / 1000,
@@ -102,7 +93,19 @@ static void describe_use(tn_backend_device *device)
   else if (mode == TN_CU_COMPUTEMODE_PROHIBITED)
     snprintf(info->unavailable, sizeof info->unavailable,
              "its compute mode is \"prohibited\" (nvidia-smi -c DEFAULT)");
-  else if (!read_number(device, TN_CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING))
+}
+
+static void describe_use(tn_backend_device *device)
+{
+  tn_backend_device_info *info = &device->info;
+  uint32_t capability =
+      read_number(device,
+                  TN_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
+      read_number(device, TN_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  tn_cuda_judge(info, capability,
+                read_number(device, TN_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE));
+  if (!info->unavailable[0] &&
+      !read_number(device, TN_CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING))
     snprintf(info->unavailable, sizeof info->unavailable,
              "it has no unified addressing");
 }

@@ -7,6 +7,7 @@
 
 #include "backends/cuda/module.h"
 #include "backends/cuda/stream.h"
+#include "backends/cuda/survey.h"
 
 static tn_status find_device(int ordinal, tn_backend_device **device)
 {
@@ -16,8 +17,9 @@ static tn_status find_device(int ordinal, tn_backend_device **device)
   if (status) return status;
   if (ordinal < 0 || ordinal >= count)
     return tn_host->error(TN_NO_SUCH_DEVICE,
-                          "cuda has %d device%s, counted from 0, and no "
-                          "device %d", count, count == 1 ? "" : "s", ordinal);
+                          "the driver has %d device%s, counted from 0, and "
+                          "no device %d", count, count == 1 ? "" : "s",
+                          ordinal);
   *device = devices + ordinal;
   return TN_OK;
 }
@@ -32,12 +34,11 @@ static tn_status get_info(void *self, int ordinal,
                           tn_backend_device_info *info)
 {
   (void)self;
-  tn_backend_device *device;
-  tn_status status = find_device(ordinal, &device);
+  tn_backend_device_info facts;
+  tn_status status = tn_cuda_info(ordinal, &facts);
   if (status) return status;
   size_t size = info->struct_size;
-  memcpy(info, &device->info,
-         size < sizeof device->info ? size : sizeof device->info);
+  memcpy(info, &facts, size < sizeof facts ? size : sizeof facts);
   info->struct_size = size;
   return TN_OK;
 }
@@ -62,9 +63,10 @@ static tn_status open_device(void *self, int ordinal,
                              tn_backend_device **device)
 {
   (void)self;
-  tn_backend_device *opened;
+  tn_backend_device *opened = NULL;
   char text[TN_CUDA_CODE_TEXT_SIZE];
   tn_status status = find_device(ordinal, &opened);
+  if (status == TN_OK) status = tn_cuda_check_told(ordinal, opened);
   if (status) return status;
   if (opened->info.unavailable[0])
     return tn_host->error(TN_DEVICE_UNAVAILABLE, "%s: %s", opened->info.name,

@@ -39,21 +39,6 @@ struct tn_backend_device {
   CUstream service; /* for small copies of our own */
 };
 
-/* All devices in the driver's order, which the first call fixes: it
- * initialises the driver. Any thread. TN_DEVICE_UNAVAILABLE with a reason if
- * there is none, TN_FORKED in a process that forked after that. */
-tn_status tn_cuda_survey(tn_backend_device **devices, int *count);
-
-/* How many devices there will be. Where NVML can tell, the driver stays
- * uninitialised, so that a fork does no harm. */
-tn_status tn_cuda_count(int *count);
-
-/* Frees what the survey holds; every device is closed. */
-void tn_cuda_survey_end(void);
-
-/* Fills what is known of a device from its id. */
-CUresult tn_cuda_describe(tn_backend_device *device);
-
 /* Keeps what ended a device's context and which command may have been it.
  * Only the first call of a device counts. */
 void tn_cuda_fail(tn_backend_device *device, CUresult code);

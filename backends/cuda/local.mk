@@ -13,6 +13,8 @@ endif
   %D%/copy.c \
   %D%/copy.h \
   %D%/describe.c \
+  %D%/describe.h \
+  %D%/describe_board.c \
   %D%/device.c \
   %D%/device.h \
   %D%/driver.h \
@@ -23,6 +25,9 @@ endif
   %D%/images.c \
   %D%/images.h \
   %D%/launch.c \
+  %D%/listing.c \
+  %D%/listing.h \
+  %D%/listing_child.c \
   %D%/loader.c \
   %D%/loader.h \
   %D%/module.c \
@@ -32,6 +37,7 @@ endif
   %D%/stream.c \
   %D%/stream.h \
   %D%/survey.c \
+  %D%/survey.h \
   %D%/trail.c \
   %D%/trail.h \
   %D%/visible.c

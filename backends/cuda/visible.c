@@ -47,19 +47,21 @@ static int board_of_uuid(entry text, const tn_cuda_boards *boards)
 {
   int found = -1;
   for (int i = 0; i < boards->count; i++) {
-    if (strncasecmp(boards->uuids[i], text.text, text.length)) continue;
+    if (strncasecmp(boards->list[i].uuid, text.text, text.length)) continue;
     if (found >= 0) return -1;
     found = i;
   }
   return found;
 }
 
-int tn_cuda_boards_visible(const tn_cuda_boards *boards, const char *list)
+int tn_cuda_boards_visible(const tn_cuda_boards *boards, const char *list,
+                           int *which)
 {
-  if (!list) return boards->count;
   bool seen[TN_BACKEND_DEVICES_MAX] = { false };
   entry text;
   int visible = 0;
+  for (int i = 0; which && !list && i < boards->count; i++) which[i] = i;
+  if (!list) return boards->count;
   bool by_uuid = begins_with((entry){ list, strlen(list) }, "GPU-");
   if (begins_with((entry){ list, strlen(list) }, "MIG-")) return -1;
   while (next_entry(&list, &text)) {
@@ -69,7 +71,25 @@ int tn_cuda_boards_visible(const tn_cuda_boards *boards, const char *list)
     if (board < 0) break;
     if (seen[board]) return 0;
     seen[board] = true;
+    if (which) which[visible] = board;
     visible++;
   }
   return visible;
+}
+
+static bool are_alike(const tn_cuda_board *one, const tn_cuda_board *other)
+{
+  return strcmp(one->name, other->name) == 0 &&
+         one->capability == other->capability &&
+         one->memory == other->memory && one->cores == other->cores;
+}
+
+bool tn_cuda_boards_in_order(const tn_cuda_boards *boards, const char *list,
+                             const char *order)
+{
+  if (list && strncmp(list, "GPU-", 4) == 0) return true;
+  if (order && strcmp(order, "PCI_BUS_ID") == 0) return true;
+  for (int i = 1; i < boards->count; i++)
+    if (!are_alike(boards->list, boards->list + i)) return false;
+  return true;
 }

@@ -216,7 +216,8 @@ typedef struct tn_backend_device_table {
    * and the reason as error text. `self` is the api's. */
   tn_status (*count)(void *self, int *count);
 
-  /* [mandatory] Facts of device `ordinal`. Creates no context. The core sets
+  /* [mandatory] Facts of device `ordinal`. Creates no context and, before the
+   * first open, must not poison a later fork. The core sets
    * info->struct_size; the backend writes no byte past it. */
   tn_status (*info)(void *self, int ordinal, tn_backend_device_info *info);
 

@@ -63,7 +63,9 @@ TN_API bool tn_is_available(const char *backend);
  * pointers (valid for the whole process) and returns how many there are. */
 TN_API int tn_backend_list(const char **names, int capacity);
 
-/* Facts of a device. Texts are "" and numbers 0 where unknown. */
+/* Facts of a device. Texts are "" and numbers 0 where unknown. Asking opens
+ * nothing; before the first use of a cuda device it may start a child process
+ * for a moment, and the memory is then that of the board. */
 typedef struct tn_device_info {
   char backend[32], backend_version[32];
   char name[128];

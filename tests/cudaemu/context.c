@@ -112,7 +112,7 @@ CUresult emu_CtxEnablePeerAccess(CUcontext peer, unsigned flags)
   if (flags) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
   if (!emu_is_context(peer) || peer == current)
     return emu_leave((CUresult)EMU_ERROR_INVALID_CONTEXT);
-  if (emu.settings.no_peers)
+  if (!emu_are_peers(current->device, peer->device))
     return emu_leave(TN_CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   if (current->peers >> peer->device & 1)
     return emu_leave(TN_CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);

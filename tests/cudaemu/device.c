@@ -16,7 +16,7 @@ CUresult emu_Init(unsigned flags)
   if (code) return code;
   if (flags) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
   if (emu.initialised) return emu_leave(TN_CUDA_SUCCESS);
-  emu.visible_count = emu_visible_find(emu.settings.devices, emu.visible);
+  emu.visible_count = emu_visible_find(emu.visible);
   if (!emu.visible_count) return emu_leave(TN_CUDA_ERROR_NO_DEVICE);
   for (int i = 0; i < emu.visible_count; i++) {
     emu.contexts[i].device = i;
@@ -66,7 +66,8 @@ CUresult emu_DeviceGetName(char *name, int size, CUdevice device)
   CUresult code = emu_enter(EMU_DeviceGetName, 0);
   if (code) return code;
   code = size < 1 || !name ? TN_CUDA_ERROR_INVALID_VALUE : check(device);
-  if (!code) snprintf(name, (size_t)size, "Emulated GPU");
+  if (!code) emu_board_name(&emu.settings, emu.visible[device], name,
+                            (unsigned)size);
   return emu_leave(code);
 }
 
@@ -75,7 +76,7 @@ CUresult emu_DeviceGetUuid(CUuuid *uuid, CUdevice device)
   CUresult code = emu_enter(EMU_DeviceGetUuid, 0);
   if (code) return code;
   code = check(device);
-  if (!code) emu_uuid(emu.visible[device], uuid);
+  if (!code) emu_board_uuid(emu.visible[device], uuid->bytes);
   return emu_leave(code);
 }
 
@@ -94,8 +95,16 @@ CUresult emu_DeviceGetPCIBusId(char *id, int size, CUdevice device)
   if (code) return code;
   code = size < 13 ? TN_CUDA_ERROR_INVALID_VALUE : check(device);
   if (!code)
-    snprintf(id, (size_t)size, "0EEE:%02X:00.0", emu.visible[device] + 1);
+    snprintf(id, (size_t)size, "%04X:%02X:00.0", EMU_BOARD_DOMAIN,
+             (unsigned)emu_board_bus(emu.visible[device]) & 0xff);
   return emu_leave(code);
+}
+
+/* Whether one may access the other's memory, if that is enabled. */
+bool emu_are_peers(int device, int peer)
+{
+  uint32_t peers = emu.settings.peers[emu.visible[device]];
+  return device != peer && peers >> emu.visible[peer] & 1;
 }
 
 CUresult emu_DeviceCanAccessPeer(int *possible, CUdevice device,
@@ -104,7 +113,7 @@ CUresult emu_DeviceCanAccessPeer(int *possible, CUdevice device,
   CUresult code = emu_enter(EMU_DeviceCanAccessPeer, 0);
   if (code) return code;
   code = check(device) ? check(device) : check(peer);
-  if (!code) *possible = device != peer && !emu.settings.no_peers;
+  if (!code) *possible = emu_are_peers(device, peer);
   return emu_leave(code);
 }
 
@@ -131,7 +140,6 @@ static const struct {
   { TN_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535 },
   { TN_CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32 },
   { TN_CU_DEVICE_ATTRIBUTE_MAX_PITCH, 0x7fffffff },
-  { TN_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 2 },
   { TN_CU_DEVICE_ATTRIBUTE_INTEGRATED, 0 },
   { TN_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, 0 },
   { TN_CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1 },
@@ -149,6 +157,9 @@ static CUresult find_fact(int what, int *value)
       return TN_CUDA_SUCCESS;
     case TN_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
       *value = emu_shared_limit();
+      return TN_CUDA_SUCCESS;
+    case TN_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      *value = emu_board_units();
       return TN_CUDA_SUCCESS;
   }
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)

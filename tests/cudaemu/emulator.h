@@ -10,11 +10,10 @@
 
 #include "backends/cuda/driver.h"
 #include "tests/cudaemu/order.h"
+#include "tests/cudaemu/settings.h"
 
 #define EMU_PUBLIC __attribute__((visibility("default")))
 #define EMU_PRINTF(at, rest) __attribute__((format(printf, at, rest)))
-
-#define EMU_DEVICES_MAX 8
 
 /* Codes that the plugin has no name for. */
 enum {
@@ -40,22 +39,12 @@ struct CUctx_st {
   emu_stream *legacy;
 };
 
-typedef struct emu_settings {
-  int driver;          /* 12000 */
-  int devices;         /* shown */
-  int capability;      /* 75 */
-  uint64_t memory;     /* bytes of each device */
-  uint64_t seed;       /* 0: no delays */
-  bool no_peers, no_races, trace;
-  const char *faults;  /* TENON_CUDAEMU_FAIL, or NULL */
-} emu_settings;
-
 typedef struct emu_state {
   pthread_mutex_t lock;
   pthread_cond_t progress; /* a command is complete */
   emu_settings settings;
   bool initialised, ended, forked;
-  int visible[EMU_DEVICES_MAX]; /* physical number by ordinal */
+  int visible[EMU_DEVICES_MAX]; /* board by ordinal */
   int visible_count;
   emu_context contexts[EMU_DEVICES_MAX]; /* by ordinal */
   emu_stream *streams;
@@ -66,8 +55,7 @@ typedef struct emu_state {
 
 extern emu_state emu;
 
-/* settings.c */
-void emu_settings_read(void);
+/* report.c */
 uint64_t emu_random(uint64_t a, uint64_t b); /* of the seed, a and b */
 
 /* One line on standard error, "EMULATED: ...". */
@@ -99,13 +87,25 @@ emu_context *emu_current(void);
 /* What a queued command is to fail with, by TENON_CUDAEMU_FAIL; 0: nothing. */
 CUresult emu_planned_failure(void);
 
-/* device.c: bytes that a block may have, asked for. */
+/* device.c: bytes that a block may have, asked for; ordinals. */
 int emu_shared_limit(void);
+bool emu_are_peers(int device, int peer);
 
 /* context.c */
 bool emu_is_context(const emu_context *context); /* retained */
 void emu_context_lose(emu_context *context, CUresult code);
 bool emu_is_sticky(CUresult code);
+
+/* Of the library: a driver before 12.0. */
+extern const bool emu_is_old;
+
+typedef enum emu_symbol_status {
+  EMU_SYMBOL_FOUND, EMU_SYMBOL_NOT_FOUND, EMU_SYMBOL_VERSION_NOT_SUFFICIENT
+} emu_symbol_status;
+
+/* symbols.c: a function by name and version; NULL for the other statuses. */
+CUresult emu_symbol_find(const char *name, void **function, int version,
+                         uint64_t flags, emu_symbol_status *status);
 
 /* The table of functions, by name. */
 #define EMU_DECLARE_(name, version, parameters) \

@@ -62,11 +62,21 @@ static CUresult check_state(int needs)
   return context->lost;
 }
 
+static void begin(void)
+{
+  emu_settings_read(&emu.settings);
+  if ((emu.settings.driver < 12000) == emu_is_old) return;
+  emu_print("driver %d.%d is another library: cudaemu-run --driver %d.%d",
+            emu.settings.driver / 1000, emu.settings.driver % 1000 / 10,
+            emu.settings.driver / 1000, emu.settings.driver % 1000 / 10);
+  _Exit(99);
+}
+
 CUresult emu_enter(emu_call call, int needs)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (emu.forked) return TN_CUDA_ERROR_NOT_INITIALIZED;
-  pthread_once(&once, emu_settings_read);
+  pthread_once(&once, begin);
   emu_here.planned = 0;
   emu_here.call = call_names[call];
   CUresult code = planned_code(call);

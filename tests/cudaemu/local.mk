@@ -85,13 +85,18 @@ tests_ptx_kernels_SOURCES = tests/ptx_kernels.c %D%/ptx_device.c \
 tests_ptx_kernels_LDADD = tests/kernels/libtrials.la $(ptx_ldadd)
 dist_check_SCRIPTS += tests/kernels/ptx.sh
 
-# The driver itself, and what runs a program under it.
-check_LTLIBRARIES += %D%/libcuda.la
-%C%_libcuda_la_SOURCES = \
+# The driver itself, and what runs a program under it: from 12.0 on, and, in
+# old/, one before that.
+check_LTLIBRARIES += %D%/libdriver.la %D%/libcuda.la %D%/old/libcuda.la
+driver_cppflags = $(AM_CPPFLAGS) -D_GNU_SOURCE
+driver_cflags = $(AM_CFLAGS) -fvisibility=hidden
+driver_ldflags = $(AM_LDFLAGS) -rpath /nowhere -version-info 1:0:0 -no-undefined
+%C%_libdriver_la_SOURCES = \
   %D%/access.c \
   %D%/access.h \
   %D%/address.c \
   %D%/address.h \
+  %D%/board.c \
   %D%/context.c \
   %D%/copy.c \
   %D%/device.c \
@@ -104,18 +109,37 @@ check_LTLIBRARIES += %D%/libcuda.la
   %D%/module.h \
   %D%/order.c \
   %D%/order.h \
+  %D%/report.c \
   %D%/settings.c \
+  %D%/settings.h \
   %D%/stream.c \
   %D%/stream.h \
   %D%/symbols.c \
   %D%/thread.h \
   %D%/visible.c \
   %D%/visible.h
-%C%_libcuda_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
-%C%_libcuda_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-%C%_libcuda_la_LIBADD = %D%/ptx/libptx.la -lpthread
-%C%_libcuda_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -version-info 1:0:0 \
-  -no-undefined
+%C%_libdriver_la_CPPFLAGS = $(driver_cppflags)
+%C%_libdriver_la_CFLAGS = $(driver_cflags)
+%C%_libdriver_la_LIBADD = %D%/ptx/libptx.la -lpthread
+%C%_libcuda_la_SOURCES = %D%/door.c
+%C%_libcuda_la_CPPFLAGS = $(driver_cppflags)
+%C%_libcuda_la_CFLAGS = $(driver_cflags)
+%C%_libcuda_la_LIBADD = %D%/libdriver.la
+%C%_libcuda_la_LDFLAGS = $(driver_ldflags)
+%C%_old_libcuda_la_SOURCES = %D%/door_old.c
+%C%_old_libcuda_la_CPPFLAGS = $(driver_cppflags)
+%C%_old_libcuda_la_CFLAGS = $(driver_cflags)
+%C%_old_libcuda_la_LIBADD = %D%/libdriver.la
+%C%_old_libcuda_la_LDFLAGS = $(driver_ldflags)
+
+# NVIDIA's management library, in a folder of its own, for there may be none.
+check_LTLIBRARIES += %D%/nvml/libnvidia-ml.la
+%C%_nvml_libnvidia_ml_la_SOURCES = %D%/board.c %D%/nvml.c %D%/settings.c \
+  %D%/settings.h
+%C%_nvml_libnvidia_ml_la_CPPFLAGS = $(driver_cppflags)
+%C%_nvml_libnvidia_ml_la_CFLAGS = $(driver_cflags)
+%C%_nvml_libnvidia_ml_la_LIBADD = -lpthread
+%C%_nvml_libnvidia_ml_la_LDFLAGS = $(driver_ldflags)
 
 # cudaemu-run [OPTIONS] COMMAND...
 check_SCRIPTS += %D%/cudaemu-run
@@ -124,7 +148,8 @@ CLEANFILES += %D%/cudaemu-run
 %D%/cudaemu-run: %D%/run.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) %D% && { \
 	  echo '#!$(SHELL)'; \
-	  echo "folder='$(abs_top_builddir)/%D%/$(LT_OBJDIR)'"; \
+	  echo "folder='$(abs_top_builddir)/%D%'"; \
+	  echo "objects='$(LT_OBJDIR)'"; \
 	  echo ": \$${TENON_BACKEND_PATH:=`echo $(backend_path) | tr ' ' ':'`}"; \
 	  echo 'export TENON_BACKEND_PATH'; \
 	  cat $(srcdir)/%D%/run.sh; \

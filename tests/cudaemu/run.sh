@@ -1,11 +1,20 @@
 # cudaemu-run [OPTIONS] COMMAND...: runs a command with the emulated driver in
-# the place of NVIDIA's. The build adds the first lines, which set `folder`.
+# the place of NVIDIA's. The build adds the first lines, which set `folder`,
+# `objects` and the path of plugins.
 #   --devices N         emulated GPUs, up to 8 (2)
 #   --driver VERSION    CUDA version of the driver: 11.8, 12.0, 13.0 (12.0)
 #   --capability X.Y    compute capability (7.5)
 #   --memory BYTES      of each device (2 GiB)
 #   --seed N            of delays; 0: none (1)
-#   --no-peers          no device can access another's memory
+#   --mixed             board 0 is slower, so that the driver numbers it last
+#   --order-ignored     CUDA_DEVICE_ORDER does not count
+#   --nvml HOW          NVIDIA's management library: works, none, mismatch (of
+#                       another version than the driver), lost (the last board
+#                       fell out), fewer (the last board is not shown), mig
+#                       (the first board is divided), old (works)
+#   --peers PAIRS       boards that can access each other's memory: 0-1,2>1:
+#                       0 and 1 each other's, 2 that of 1; all, none (all)
+#   --no-peers          --peers none
 #   --no-races          do not look for unordered accesses: faster
 #   --fail CALL:N=CODE  the N-th call of CALL (cuMemAlloc) answers CODE;
 #                       CALL:N~CODE: what it queues fails so; comma-separated
@@ -13,6 +22,7 @@
 set_option() {
   eval "TENON_CUDAEMU_$1=\$2; export TENON_CUDAEMU_$1"
 }
+nvml=works
 while [ $# -gt 0 ]; do
   case $1 in
     --devices) set_option DEVICES "$2"; shift ;;
@@ -21,6 +31,14 @@ while [ $# -gt 0 ]; do
     --memory) set_option MEMORY "$2"; shift ;;
     --seed) set_option SEED "$2"; shift ;;
     --fail) set_option FAIL "$2"; shift ;;
+    --nvml)
+      nvml=$2 how=$2
+      case $2 in none | works) how= ;; esac
+      set_option NVML "$how"
+      shift ;;
+    --peers) set_option PEERS "$2"; shift ;;
+    --mixed) set_option MIXED 1 ;;
+    --order-ignored) set_option ORDER_IGNORED 1 ;;
     --no-peers) set_option PEERS none ;;
     --no-races) set_option RACES 0 ;;
     --trace) set_option TRACE 1 ;;
@@ -33,6 +51,11 @@ if [ $# -eq 0 ]; then
   echo 'EMULATED: cudaemu-run [OPTIONS] COMMAND...' >&2
   exit 99
 fi
-LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+case ${TENON_CUDAEMU_DRIVER:-} in
+  11.*) libraries=$folder/old/$objects ;;
+  *) libraries=$folder/$objects ;;
+esac
+[ "$nvml" = none ] || libraries=$libraries:$folder/nvml/$objects
+LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 exec "$@"

@@ -1,17 +1,8 @@
-#include "tests/cudaemu/emulator.h"
-#include "tests/cudaemu/stream.h"
+#include "tests/cudaemu/settings.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-emu_state emu = {
-  .lock = PTHREAD_MUTEX_INITIALIZER,
-  .progress = PTHREAD_COND_INITIALIZER,
-};
-
-static unsigned reports;
 
 static _Noreturn void refuse(const char *name, const char *text,
                              const char *accepted)
@@ -50,11 +41,57 @@ static int read_version(const char *name, int otherwise, int least, int most)
   return major * 10 + minor;
 }
 
-void emu_settings_read(void)
+static void let_access(emu_settings *s, int device, int peer)
 {
-  emu_settings *s = &emu.settings;
-  const char *peers = getenv("TENON_CUDAEMU_PEERS");
-  const char *trace = getenv("TENON_CUDAEMU_TRACE");
+  if (device != peer) s->peers[device] |= 1u << peer;
+}
+
+/* "0-1,2>1": 0 and 1 access each other's memory, and 2 that of 1. */
+static void read_peers(emu_settings *s)
+{
+  const char *name = "TENON_CUDAEMU_PEERS";
+  const char *list = getenv(name), *at = list;
+  if (!list || !*list || strcmp(list, "all") == 0) {
+    memset(s->peers, 0xff, sizeof s->peers);
+    return;
+  }
+  if (strcmp(list, "none") == 0) return;
+  while (*at) {
+    int device = at[0] - '0', peer = at[0] && at[1] ? at[2] - '0' : -1;
+    if (device < 0 || device >= EMU_DEVICES_MAX || peer < 0 ||
+        peer >= EMU_DEVICES_MAX || (at[1] != '-' && at[1] != '>') ||
+        (at[3] && (at[3] != ',' || !at[4])))
+      refuse(name, list, "all, none, or pairs: 0-1 both ways, 0>1 one way, "
+                         "separated by commas");
+    let_access(s, device, peer);
+    if (at[1] == '-') let_access(s, peer, device);
+    at += at[3] ? 4 : 3;
+  }
+}
+
+static bool is_on(const char *name)
+{
+  const char *text = getenv(name);
+  return text && *text && strcmp(text, "0") != 0;
+}
+
+static void read_nvml(emu_settings *s)
+{
+  static const char *const names[] = {
+    [EMU_NVML_WORKS] = "", [EMU_NVML_MISMATCH] = "mismatch",
+    [EMU_NVML_LOST] = "lost", [EMU_NVML_FEWER] = "fewer",
+    [EMU_NVML_DIVIDED] = "mig", [EMU_NVML_OLD] = "old",
+  };
+  const char *text = getenv("TENON_CUDAEMU_NVML");
+  size_t i = 0, count = sizeof names / sizeof *names;
+  while (i < count && strcmp(names[i], text ? text : "") != 0) i++;
+  if (i == count)
+    refuse("TENON_CUDAEMU_NVML", text, "mismatch, lost, fewer, mig or old");
+  s->nvml = (emu_nvml)i;
+}
+
+void emu_settings_read(emu_settings *s)
+{
   const char *races = getenv("TENON_CUDAEMU_RACES");
   s->driver = read_version("TENON_CUDAEMU_DRIVER", 120, 110, 130) * 100;
   s->driver = s->driver / 1000 * 1000 + s->driver % 1000 / 100 * 10;
@@ -64,60 +101,10 @@ void emu_settings_read(void)
                           UINT64_C(32) << 30);
   s->seed = read_number("TENON_CUDAEMU_SEED", 1, UINT64_MAX);
   s->faults = getenv("TENON_CUDAEMU_FAIL");
-  if (peers && strcmp(peers, "all") != 0 && strcmp(peers, "none") != 0)
-    refuse("TENON_CUDAEMU_PEERS", peers, "all or none");
-  s->no_peers = peers && strcmp(peers, "none") == 0;
-  s->trace = trace && *trace;
+  s->trace = is_on("TENON_CUDAEMU_TRACE");
+  s->mixed = is_on("TENON_CUDAEMU_MIXED");
+  s->order_ignored = is_on("TENON_CUDAEMU_ORDER_IGNORED");
   s->no_races = races && strcmp(races, "0") == 0;
-}
-
-uint64_t emu_random(uint64_t a, uint64_t b)
-{
-  uint64_t z = emu.settings.seed * UINT64_C(0x9e3779b97f4a7c15) +
-               a * UINT64_C(0xd1342543de82ef95) + b;
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
-static void print(const char *format, va_list arguments)
-{
-  char line[1024];
-  vsnprintf(line, sizeof line, format, arguments);
-  fprintf(stderr, "EMULATED: %s\n", line);
-}
-
-void emu_print(const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  print(format, arguments);
-  va_end(arguments);
-}
-
-void emu_report(const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  print(format, arguments);
-  va_end(arguments);
-  __atomic_add_fetch(&reports, 1, __ATOMIC_RELAXED);
-}
-
-unsigned cudaemu_take_reports(void)
-{
-  return __atomic_exchange_n(&reports, 0, __ATOMIC_RELAXED);
-}
-
-__attribute__((destructor)) static void end_with_reports(void)
-{
-  if (emu.forked || !emu.initialised) return;
-  emu_streams_end();
-  unsigned count = cudaemu_take_reports();
-  if (!count) return;
-  fprintf(stderr, "EMULATED: %u of the lines above say what a GPU would not: "
-          "exit status 86 (seed %llu)\n", count,
-          (unsigned long long)emu.settings.seed);
-  fflush(NULL);
-  _Exit(86);
+  read_peers(s);
+  read_nvml(s);
 }

@@ -1,28 +1,15 @@
 #include "tests/cudaemu/visible.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void emu_uuid(int number, CUuuid *uuid)
-{
-  memcpy(uuid->bytes, "EMULATED-GPU-00", 16);
-  uuid->bytes[15] = (char)number;
-}
-
-/* The only device whose "GPU-..." begins so, or -1. */
-static int find_uuid(const char *text, size_t length, int count)
+/* The only board whose "GPU-..." begins so, or -1. */
+static int find_uuid(const char *text, size_t length)
 {
   int found = -1;
-  for (int i = 0; i < count; i++) {
-    char name[48] = "GPU-";
-    CUuuid uuid;
-    emu_uuid(i, &uuid);
-    for (size_t b = 0, at = 4; b < sizeof uuid.bytes; b++) {
-      if (b == 4 || b == 6 || b == 8 || b == 10) name[at++] = '-';
-      at += (size_t)snprintf(name + at, sizeof name - at, "%02x",
-                             (unsigned char)uuid.bytes[b]);
-    }
+  for (int i = 0; i < emu.settings.devices; i++) {
+    char name[41];
+    emu_board_uuid_text(i, name);
     if (strncmp(name, text, length) != 0) continue;
     if (found >= 0) return -1;
     found = i;
@@ -30,30 +17,43 @@ static int find_uuid(const char *text, size_t length, int count)
   return found;
 }
 
-/* An entry's device, or -1. */
-static int find_entry(const char *text, size_t length, int count, bool by_uuid)
+/* The board with a number: places, or, by default, the fastest first. */
+static int board_of(int number)
+{
+  const char *order = getenv("CUDA_DEVICE_ORDER");
+  int count = emu.settings.devices;
+  bool by_place = order && strcmp(order, "PCI_BUS_ID") == 0 &&
+                  !emu.settings.order_ignored;
+  if (by_place || !emu.settings.mixed) return number;
+  return number == count - 1 ? 0 : number + 1;
+}
+
+/* An entry's board, or -1. */
+static int find_entry(const char *text, size_t length, bool by_uuid)
 {
   char *end;
   if (by_uuid)
-    return strncmp(text, "GPU-", 4) == 0 ? find_uuid(text, length, count) : -1;
+    return strncmp(text, "GPU-", 4) == 0 ? find_uuid(text, length) : -1;
   long number = strtol(text, &end, 10);
-  return end == text || number < 0 || number >= count ? -1 : (int)number;
+  if (end == text || number < 0 || number >= emu.settings.devices) return -1;
+  return board_of((int)number);
 }
 
-int emu_visible_find(int count, int *visible)
+int emu_visible_find(int *visible)
 {
+  int count = emu.settings.devices;
   const char *text = getenv("CUDA_VISIBLE_DEVICES");
   int found = 0;
   bool is_taken[EMU_DEVICES_MAX] = { false };
   if (!text)
-    for (; found < count; found++) visible[found] = found;
+    for (; found < count; found++) visible[found] = board_of(found);
   text = text ? text : "";
   text += strspn(text, " ");
   bool by_uuid = strncmp(text, "GPU-", 4) == 0;
   while (*text) {
     text += strspn(text, " ");
     size_t length = strcspn(text, ", ");
-    int device = find_entry(text, length, count, by_uuid);
+    int device = find_entry(text, length, by_uuid);
     if (device < 0) break; /* the first bad entry ends the list */
     if (is_taken[device]) return 0;
     is_taken[device] = true;

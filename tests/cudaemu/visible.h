@@ -4,8 +4,7 @@
 
 #include "tests/cudaemu/emulator.h"
 
-/* Which of `count` devices are shown, in which order; how many. */
-int emu_visible_find(int count, int *visible);
-void emu_uuid(int number, CUuuid *uuid);
+/* Which boards are shown, in which order; how many. */
+int emu_visible_find(int *visible);
 
 #endif
