@@ -6,13 +6,17 @@ kernel_sources = \
   %D%/elementwise.c \
   %D%/elementwise_f64.c \
   %D%/histogram.c \
+  %D%/layer_norm.c \
+  %D%/layer_norm_f64.c \
   %D%/matmul.c \
   %D%/random.c \
   %D%/reduce.c \
   %D%/reduce_f64.c \
-  %D%/reduce_i64.c
-kernel_headers = %D%/elementwise_forms.h %D%/matmul_blocks.h \
-  %D%/reduce_forms.h
+  %D%/reduce_i64.c \
+  %D%/softmax.c
+kernel_headers = %D%/elementwise_forms.h %D%/layer_norm_forms.h \
+  %D%/matmul_blocks.h %D%/reduce_forms.h %D%/row_forms.h \
+  %D%/softmax_forms.h
 noinst_HEADERS += $(kernel_headers)
 EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
   build-aux/fit_kernel_math.py
@@ -57,11 +61,14 @@ kernel_texts = \
   %D%/elementwise.kernel \
   %D%/elementwise_f64.kernel \
   %D%/histogram.kernel \
+  %D%/layer_norm.kernel \
+  %D%/layer_norm_f64.kernel \
   %D%/matmul.kernel \
   %D%/random.kernel \
   %D%/reduce.kernel \
   %D%/reduce_f64.kernel \
-  %D%/reduce_i64.kernel
+  %D%/reduce_i64.kernel \
+  %D%/softmax.kernel
 kernelsdir = $(pkgdatadir)/kernels
 kernels_DATA = $(kernel_texts)
 CLEANFILES += $(kernel_texts)
@@ -78,9 +85,12 @@ kernel_ptx = \
   %D%/ptx/elementwise.ptx \
   %D%/ptx/elementwise_f64.ptx \
   %D%/ptx/histogram.ptx \
+  %D%/ptx/layer_norm.ptx \
+  %D%/ptx/layer_norm_f64.ptx \
   %D%/ptx/matmul.ptx \
   %D%/ptx/random.ptx \
   %D%/ptx/reduce.ptx \
   %D%/ptx/reduce_f64.ptx \
-  %D%/ptx/reduce_i64.ptx
+  %D%/ptx/reduce_i64.ptx \
+  %D%/ptx/softmax.ptx
 EXTRA_DIST += $(kernel_ptx) build-aux/kernel_ptx.sh

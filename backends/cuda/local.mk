@@ -52,11 +52,14 @@ cuda_fatbins += \
   %D%/fatbin/elementwise.fatbin \
   %D%/fatbin/elementwise_f64.fatbin \
   %D%/fatbin/histogram.fatbin \
+  %D%/fatbin/layer_norm.fatbin \
+  %D%/fatbin/layer_norm_f64.fatbin \
   %D%/fatbin/matmul.fatbin \
   %D%/fatbin/random.fatbin \
   %D%/fatbin/reduce.fatbin \
   %D%/fatbin/reduce_f64.fatbin \
-  %D%/fatbin/reduce_i64.fatbin
+  %D%/fatbin/reduce_i64.fatbin \
+  %D%/fatbin/softmax.fatbin
 $(cuda_fatbins): $(kernel_sources) $(kernel_headers) \
   include/tenon/kernel_lang.h include/tenon/kernel_math.h
 	$(AM_V_GEN)$(MKDIR_P) %D%/fatbin && \

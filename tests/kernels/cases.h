@@ -11,6 +11,7 @@ extern const kernel_case matmul_cases[];
 extern const kernel_case random_cases[];
 extern const kernel_case bytes_cases[];
 extern const kernel_case reduce_types_cases[];
+extern const kernel_case row_cases[];
 
 /* All of them, ended by NULL. */
 extern const kernel_case *const all_cases[];

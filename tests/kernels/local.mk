@@ -1,6 +1,6 @@
 # The built-in kernels against the reference.
 noinst_HEADERS += %D%/cases.h %D%/images.h %D%/survey.h %D%/trial.h \
-  tests/numbers_reference.h tests/numbers_rows.h
+  tests/numbers_layers.h tests/numbers_reference.h tests/numbers_rows.h
 EXTRA_DIST += tests/numbers_golden.txt
 
 # A library, so that the convenience libraries are linked as a whole.
@@ -15,11 +15,11 @@ endif
 
 # Trials and reference, compiled as exactly as the kernels.
 check_LTLIBRARIES += %D%/libtrials.la
-%C%_libtrials_la_SOURCES = tests/numbers_reference.c \
-  tests/numbers_rows.c tests/tap.c \
+%C%_libtrials_la_SOURCES = tests/numbers_layers.c \
+  tests/numbers_reference.c tests/numbers_rows.c tests/tap.c \
   %D%/bytes_cases.c %D%/cases.c %D%/elementwise_cases.c \
   %D%/matmul_cases.c %D%/random_cases.c %D%/reduce_cases.c \
-  %D%/reduce_types_cases.c %D%/survey.c \
+  %D%/reduce_types_cases.c %D%/row_cases.c %D%/survey.c \
   %D%/trial.c
 %C%_libtrials_la_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off
 
