@@ -44,6 +44,7 @@ include %D%/kernels/local.mk
 include %D%/plugins/local.mk
 include %D%/programs.mk
 include %D%/structure.mk
+include %D%/tensor/local.mk
 
 dist_check_SCRIPTS += %D%/on_remote.sh
 if OPENCL
