@@ -161,6 +161,21 @@ static int peer_once(void)
   return (int)cu.CtxEnablePeerAccess(contexts[1], 0);
 }
 
+static int possible(int from, int to)
+{
+  int answer = 9;
+  cu.DeviceCanAccessPeer(&answer, from, to);
+  return answer;
+}
+
+static int peer_forth(void) { return possible(0, 1) * 10 + possible(1, 0); }
+
+static int peer_back(void)
+{
+  cu.CtxSetCurrent(contexts[1]);
+  return (int)cu.CtxEnablePeerAccess(contexts[0], 0);
+}
+
 static int second_alloc(void)
 {
   CUdeviceptr address;
@@ -233,6 +248,12 @@ static const strict_case cases[] = {
     .devices = 2 },
   { "peer access between devices that have none", OURS, 217, .run = peer_once,
     .devices = 2, .settings = "TENON_CUDAEMU_PEERS=none" },
+  { "access in one direction", OURS, 10, .run = peer_forth, .devices = 2,
+    .settings = "TENON_CUDAEMU_PEERS=0>1" },
+  { "it is enabled", OURS, 0, .run = peer_once, .devices = 2,
+    .settings = "TENON_CUDAEMU_PEERS=0>1" },
+  { "the other direction is not", OURS, 217, .run = peer_back, .devices = 2,
+    .settings = "TENON_CUDAEMU_PEERS=0>1" },
   { "the second call of a name fails on demand", OURS, 2, .run = second_alloc,
     .settings = "TENON_CUDAEMU_FAIL=cuMemAlloc:2=2" },
   { "what a call queues fails on demand", OURS, 719, .run = late_failure,
