@@ -1,10 +1,11 @@
 # Tests of the tensor library; on any device, unless said otherwise.
 tensor_test = tests/test_device.c tests/tap.c
+tensor_ldadd = libtenon-tensor.la libtenon.la -lm
 # Until every declared operation is there.
-tensor_ldadd = libtenon-tensor.la libtenon.la -lm \
-  -Wl,--unresolved-symbols=ignore-in-shared-libs
+tensor_ldflags = $(AM_LDFLAGS) -Wl,--unresolved-symbols=ignore-in-shared-libs
 
 check_PROGRAMS += %D%/tensor
 %C%_tensor_SOURCES = %D%/tensor.c $(tensor_test)
 %C%_tensor_LDADD = $(tensor_ldadd)
+%C%_tensor_LDFLAGS = $(tensor_ldflags)
 device_tests += %D%/tensor
