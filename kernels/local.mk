@@ -3,6 +3,8 @@
 # (NAME.kernel) for plugins that compile kernels themselves.
 kernel_sources = \
   %D%/bytes.c \
+  %D%/cumsum.c \
+  %D%/cumsum_f64.c \
   %D%/elementwise.c \
   %D%/elementwise_f64.c \
   %D%/histogram.c \
@@ -14,9 +16,9 @@ kernel_sources = \
   %D%/reduce_f64.c \
   %D%/reduce_i64.c \
   %D%/softmax.c
-kernel_headers = %D%/elementwise_forms.h %D%/layer_norm_forms.h \
-  %D%/matmul_blocks.h %D%/reduce_forms.h %D%/row_forms.h \
-  %D%/softmax_forms.h
+kernel_headers = %D%/cumsum_forms.h %D%/elementwise_forms.h \
+  %D%/layer_norm_forms.h %D%/loss_forms.h %D%/matmul_blocks.h \
+  %D%/reduce_forms.h %D%/row_forms.h %D%/softmax_forms.h
 noinst_HEADERS += $(kernel_headers)
 EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
   build-aux/fit_kernel_math.py
@@ -58,6 +60,8 @@ mostlyclean-local:
 
 kernel_texts = \
   %D%/bytes.kernel \
+  %D%/cumsum.kernel \
+  %D%/cumsum_f64.kernel \
   %D%/elementwise.kernel \
   %D%/elementwise_f64.kernel \
   %D%/histogram.kernel \
@@ -82,6 +86,8 @@ $(kernel_texts): build-aux/flatten.awk include/tenon/kernel_lang.h \
 # What nvcc makes of them, committed: plugins are built with no nvcc too.
 kernel_ptx = \
   %D%/ptx/bytes.ptx \
+  %D%/ptx/cumsum.ptx \
+  %D%/ptx/cumsum_f64.ptx \
   %D%/ptx/elementwise.ptx \
   %D%/ptx/elementwise_f64.ptx \
   %D%/ptx/histogram.ptx \

@@ -72,3 +72,22 @@ TN_KERNEL(normal_f32, TN_OUT(float, y), TN_VAL(int64, seed),
       tn_fma(t % 2 == 0 ? z.first : z.second, deviation, mean);
   }
 }
+
+/* Elements kept with probability 1 - p, scaled; 0 for the others. */
+TN_KERNEL(dropout_f32, TN_OUT(float, y), TN_IN(float, x), TN_VAL(int64, seed),
+          TN_VAL(int64, offset), TN_VAL(float, p), TN_VAL(float, scale),
+          TN_VAL(int64, n))
+{
+  const int64 whole = n >> 2;
+  TN_PARALLEL_FOR(i, whole) {
+    const tn_words_ block = BLOCK_AT(i);
+    y[4 * i] = tn_uniform(block.w0) < p ? 0.0f : x[4 * i] * scale;
+    y[4 * i + 1] = tn_uniform(block.w1) < p ? 0.0f : x[4 * i + 1] * scale;
+    y[4 * i + 2] = tn_uniform(block.w2) < p ? 0.0f : x[4 * i + 2] * scale;
+    y[4 * i + 3] = tn_uniform(block.w3) < p ? 0.0f : x[4 * i + 3] * scale;
+  }
+  TN_TASKS(t, n - 4 * whole) {
+    const float u = tn_uniform(word_of(BLOCK_AT(whole), t));
+    y[4 * whole + t] = u < p ? 0.0f : x[4 * whole + t] * scale;
+  }
+}

@@ -1,6 +1,8 @@
-/* Softmax and its logarithm, in f32: see softmax_forms.h. */
+/* Softmax, its logarithm and the loss of classes, in f32: see softmax_forms.h
+ * and loss_forms.h. */
 #include <tenon/kernel_math.h>
 
+#include "loss_forms.h"
 #include "softmax_forms.h"
 
 TN_FUNCTION float of_max(float p, float v)
@@ -17,3 +19,7 @@ SOFTMAX(float, f32, LEAST)
 LOG_SOFTMAX(float, f32, LEAST)
 SOFTMAX_BACKWARD(float, f32)
 LOG_SOFTMAX_BACKWARD(float, f32)
+
+#define NOT_A_NUMBER tn_from_bits(0x7fc00000u)
+NLL(float, f32, NOT_A_NUMBER)
+NLL_BACKWARD(float, f32, NOT_A_NUMBER)

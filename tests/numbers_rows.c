@@ -97,3 +97,22 @@ PLACE(argmax_f64, double, !isnan(kept) && (isnan(v) || v > kept))
 PLACE(argmin_f64, double, !isnan(kept) && (isnan(v) || v < kept))
 PLACE(argmax_i64, int64_t, v > kept)
 PLACE(argmin_i64, int64_t, v < kept)
+
+/* Each block of 4096 in order from 0, after the sum of those before it. */
+#define CUMSUM(name, T)                                                     \
+  void ref_##name(const void *from, int64_t n, int64_t step, void *to)      \
+  {                                                                         \
+    const T *x = from;                                                      \
+    T *y = to, before = 0, sum = 0;                                         \
+    for (int64_t i = 0; i < n; i++) {                                       \
+      if (i % BLOCK == 0) {                                                 \
+        before += sum;                                                      \
+        sum = 0;                                                            \
+      }                                                                     \
+      sum += x[i * step];                                                   \
+      y[i * step] = before + sum;                                           \
+    }                                                                       \
+  }
+CUMSUM(cumsum_f32, float)
+CUMSUM(cumsum_f64, double)
+CUMSUM(cumsum_i64, uint64_t)

@@ -17,4 +17,7 @@ ref_reduction ref_sum_i64, ref_sum_i32, ref_sum_u8, ref_prod_i64, ref_max_i64,
 /* Results are int64 indices. */
 ref_reduction ref_argmax_f64, ref_argmin_f64, ref_argmax_i64, ref_argmin_i64;
 
+/* Running sums: y has n elements, `step` apart too. */
+ref_reduction ref_cumsum_f32, ref_cumsum_f64, ref_cumsum_i64;
+
 #endif

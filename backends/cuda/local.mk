@@ -49,6 +49,8 @@ cuda_fatbins =
 if CUDA_FATBIN
 cuda_fatbins += \
   %D%/fatbin/bytes.fatbin \
+  %D%/fatbin/cumsum.fatbin \
+  %D%/fatbin/cumsum_f64.fatbin \
   %D%/fatbin/elementwise.fatbin \
   %D%/fatbin/elementwise_f64.fatbin \
   %D%/fatbin/histogram.fatbin \

@@ -4,5 +4,6 @@
 const kernel_case *const all_cases[] = {
   elementwise_cases, elementwise_f64_cases, reduce_cases, matmul_cases,
   random_cases,      bytes_cases,           reduce_types_cases,
-  row_cases,         NULL,
+  row_cases,         cumsum_cases,          loss_cases,
+  NULL,
 };

@@ -12,6 +12,8 @@ extern const kernel_case random_cases[];
 extern const kernel_case bytes_cases[];
 extern const kernel_case reduce_types_cases[];
 extern const kernel_case row_cases[];
+extern const kernel_case cumsum_cases[];
+extern const kernel_case loss_cases[];
 
 /* All of them, ended by NULL. */
 extern const kernel_case *const all_cases[];

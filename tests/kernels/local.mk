@@ -17,7 +17,8 @@ endif
 check_LTLIBRARIES += %D%/libtrials.la
 %C%_libtrials_la_SOURCES = tests/numbers_layers.c \
   tests/numbers_reference.c tests/numbers_rows.c tests/tap.c \
-  %D%/bytes_cases.c %D%/cases.c %D%/elementwise_cases.c \
+  %D%/bytes_cases.c %D%/cases.c %D%/cumsum_cases.c \
+  %D%/elementwise_cases.c %D%/loss_cases.c \
   %D%/matmul_cases.c %D%/random_cases.c %D%/reduce_cases.c \
   %D%/reduce_types_cases.c %D%/row_cases.c %D%/survey.c \
   %D%/trial.c

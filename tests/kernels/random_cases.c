@@ -53,11 +53,30 @@ static void numbers(kernel_trial *t)
   free(want);
 }
 
+static void dropout(kernel_trial *t)
+{
+  int64_t n = t->size, seed = (int64_t)trial_random(t);
+  int64_t offset = random_offset(t);
+  float p = (float)trial_below(t, 5) / 4, scale = trial_float(t);
+  trial_array *x = trial_floats(t, n), *y = trial_output(t, n, sizeof(float));
+  float *want = trial_memory(n, sizeof *want);
+  for (int64_t i = 0; i < n; i++)
+    if (ref_uniform((uint64_t)seed, (uint64_t)offset, i) >= p)
+      want[i] = ((float *)x->host)[i] * scale;
+  trial_launch(t, t->of->name, n,
+               TN_ARGS(TRIAL_PTR(y), TRIAL_PTR(x), TN_ARG_I64(seed),
+                       TN_ARG_I64(offset), TN_ARG_F32(p), TN_ARG_F32(scale),
+                       TN_ARG_I64(n)));
+  trial_expect_f32(t, y, want, n);
+  free(want);
+}
+
 const kernel_case random_cases[] = {
   { "random_u32", "random", words, NULL, sizes, TRIAL_WIDE },
   { "uniform_f32", "random", numbers,
     &(const distribution){ ref_uniform }, sizes, TRIAL_WIDE },
   { "normal_f32", "random", numbers, &(const distribution){ ref_normal },
     sizes, TRIAL_WIDE },
+  { "dropout_f32", "random", dropout, NULL, sizes, TRIAL_FLAVOURS },
   { 0 }
 };
