@@ -51,7 +51,8 @@ static tn_status copy_onto_itself(tn_stream *stream, const tn_copy_job *job)
   uint64_t count = shape->rows * shape->depth;
   uint64_t bytes = shape->row_bytes * count;
   if (count == 1 && bytes > ASIDE) bytes = ASIDE;
-  tn_block *block = tn_block_for_stream(stream, bytes);
+  tn_block *block = tn_block_for_stream(stream, bytes,
+                                        __builtin_return_address(0));
   if (!block) return tn_last_status();
   tn_status status =
       count == 1 ? shift(stream, job, bytes, block)

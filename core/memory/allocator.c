@@ -6,11 +6,8 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/memory/address_table.h"
 #include "core/memory/finish.h"
-
-/* How many block structs are made at once: about a page. */
-enum { STRUCTS = 4096 / sizeof(tn_block) };
+#include "core/memory/pool.h"
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(tn_allocator *) first;
@@ -26,8 +23,25 @@ static tn_allocator *make(tn_device_state *state)
   }
   allocator->state = state;
   allocator->is_caching = !tn_environment_is_on("TENON_NO_MEMORY_CACHING");
+  allocator->fraction = 1;
+  allocator->limit = UINT64_MAX;
   pthread_mutex_init(&allocator->trim_lock, NULL);
   pthread_cond_init(&allocator->trimmed, NULL);
+  return allocator;
+}
+
+/* Options that are set meanwhile find it in the list, or are found here. */
+static tn_allocator *make_listed(tn_device_state *state)
+{
+  tn_conf conf;
+  if (tn_conf_current(&conf) != TN_OK) return NULL;
+  tn_allocator *allocator = make(state);
+  if (!allocator) return NULL;
+  allocator->next = atomic_load(&first);
+  atomic_store(&first, allocator);
+  tn_conf_current(&conf);
+  tn_allocator_configure(allocator, &conf);
+  atomic_store_explicit(&state->allocator, allocator, memory_order_release);
   return allocator;
 }
 
@@ -39,29 +53,78 @@ tn_allocator *tn_allocator_of(tn_device_state *state)
   tn_memory_arm();
   pthread_mutex_lock(&list_lock);
   allocator = atomic_load(&state->allocator);
-  if (!allocator && (allocator = make(state)) != NULL) {
-    allocator->next = atomic_load(&first);
-    atomic_store(&first, allocator);
-    atomic_store_explicit(&state->allocator, allocator, memory_order_release);
-  }
+  if (!allocator) allocator = make_listed(state);
   pthread_mutex_unlock(&list_lock);
   return allocator;
 }
 
-/* The stream ended: its cache waits for the next stream that has none. */
-static void orphan_cache(tn_stream *stream)
+uint64_t tn_allocator_capacity(tn_allocator *allocator)
 {
-  tn_stream_cache *cache = atomic_load(&stream->cache);
-  tn_brief_lock_take(&cache->allocator->lock);
-  cache->stream = NULL;
-  tn_brief_lock_give(&cache->allocator->lock);
+  tn_device_state *state = allocator->state;
+  uint64_t unused, total;
+  if (state->backend->alloc.mem_info &&
+      state->backend->alloc.mem_info(state->handle, &unused, &total) == TN_OK)
+    return total;
+  return state->info.memory_total;
+}
+
+/* To the nearest byte, so that a budget given as bytes / capacity is those
+ * bytes. */
+void tn_allocator_limit(tn_allocator *allocator, double fraction)
+{
+  double bytes = fraction * (double)tn_allocator_capacity(allocator) + 0.5;
+  tn_brief_lock_take(&allocator->lock);
+  allocator->fraction = fraction;
+  allocator->limit = fraction < 1 ? (uint64_t)bytes : UINT64_MAX;
+  tn_brief_lock_give(&allocator->lock);
+}
+
+void tn_allocator_configure(tn_allocator *allocator, const tn_conf *conf)
+{
+  tn_brief_lock_take(&allocator->lock);
+  allocator->conf = *conf;
+  if (conf->max_split_size != UINT64_MAX) allocator->had_max_split = true;
+  tn_allocator_set_watched(allocator);
+  tn_brief_lock_give(&allocator->lock);
+  if (conf->has_memory_fraction)
+    tn_allocator_limit(allocator, conf->memory_fraction);
+}
+
+/* The stream ended: its caches wait for the next stream that has none. */
+static void orphan_caches(tn_stream *stream)
+{
+  tn_allocator *allocator = atomic_load(&stream->state->allocator);
+  tn_brief_lock_take(&allocator->lock);
+  for (tn_stream_cache *c = allocator->caches; c; c = c->next)
+    if (c->stream == stream) c->stream = NULL;
+  tn_brief_lock_give(&allocator->lock);
+}
+
+static tn_stream_cache *find_cache(tn_allocator *allocator,
+                                   const tn_stream *stream,
+                                   const tn_mem_pool *pool)
+{
+  tn_stream_cache *cache = allocator->caches;
+  while (cache && (cache->stream != stream || cache->pool != pool))
+    cache = cache->next;
+  return cache;
+}
+
+/* One that has nothing may change its pool. */
+static tn_stream_cache *find_spare(tn_allocator *allocator)
+{
+  tn_stream_cache *cache = allocator->caches;
+  while (cache && (cache->stream || cache->pool || cache->segments))
+    cache = cache->next;
+  return cache;
 }
 
 /* The lock is held. */
-static tn_stream_cache *adopt_cache(tn_allocator *allocator)
+static tn_stream_cache *adopt_cache(tn_allocator *allocator,
+                                    tn_mem_pool *pool)
 {
-  tn_stream_cache *cache = allocator->caches;
-  while (cache && cache->stream) cache = cache->next;
+  tn_stream_cache *cache = find_cache(allocator, NULL, pool);
+  if (!cache) cache = find_spare(allocator);
   if (cache) return cache;
   cache = calloc(1, sizeof *cache);
   if (!cache) return NULL;
@@ -71,345 +134,55 @@ static tn_stream_cache *adopt_cache(tn_allocator *allocator)
   return cache;
 }
 
-static tn_stream_cache *make_cache(tn_stream *stream)
+static void give_cache(tn_stream_cache *cache, tn_stream *stream,
+                       tn_mem_pool *pool)
+{
+  bool is_default = stream->origin == TN_STREAM_OF_DEVICE;
+  cache->stream = stream;
+  cache->stream_id = is_default ? 0 : (uint64_t)(uintptr_t)stream;
+  cache->pool = pool;
+  atomic_store(&stream->cache_release, orphan_caches);
+}
+
+tn_stream_cache *tn_stream_cache_of(tn_stream *stream, tn_mem_pool *pool)
 {
   tn_allocator *allocator = tn_allocator_of(stream->state);
   if (!allocator) return NULL;
   tn_brief_lock_take(&allocator->lock);
-  tn_stream_cache *cache = atomic_load(&stream->cache);
-  if (!cache && (cache = adopt_cache(allocator)) != NULL) {
-    cache->stream = stream;
-    atomic_store(&stream->cache_release, orphan_cache);
-    atomic_store_explicit(&stream->cache, cache, memory_order_release);
-  }
+  tn_stream_cache *cache = find_cache(allocator, stream, pool);
+  if (!cache && (cache = adopt_cache(allocator, pool)) != NULL)
+    give_cache(cache, stream, pool);
   tn_brief_lock_give(&allocator->lock);
   if (!cache) tn_error(TN_OUT_OF_MEMORY, "no memory for a stream's cache");
   return cache;
 }
 
-static inline tn_stream_cache *cache_of(tn_stream *stream)
+static const uint64_t *pool_id(const tn_stream_cache *cache)
 {
-  tn_stream_cache *cache = atomic_load_explicit(&stream->cache,
-                                                memory_order_acquire);
-  return __builtin_expect(cache != NULL, 1) ? cache : make_cache(stream);
+  static const uint64_t none[2];
+  return cache->pool ? cache->pool->id : none;
 }
 
-static bool add_structs(tn_allocator *allocator)
+static void trace(tn_trace_action action, const tn_stream_cache *cache,
+                  uint64_t address, uint64_t size, tn_holder holder)
 {
-  tn_block *blocks = calloc(STRUCTS, sizeof *blocks);
-  if (!blocks) return false;
-  for (int i = 0; i < STRUCTS; i++)
-    tn_block_struct_release(allocator, &blocks[i]);
-  return true;
+  if (!cache->allocator->trace) return;
+  const uint64_t *pool = pool_id(cache);
+  tn_trace_record(cache->allocator->trace, (tn_trace_event){
+    .action = (uint8_t)action, .address = address, .size = size,
+    .stream = cache->stream_id, .pool = { pool[0], pool[1] },
+    .holder = holder });
 }
 
-tn_block *tn_block_struct(tn_allocator *allocator)
+void tn_allocator_trace_block(tn_trace_action action, const tn_block *block)
 {
-  if (!allocator->unused && !add_structs(allocator)) return NULL;
-  tn_block *block = allocator->unused;
-  allocator->unused = block->free_next;
-  return block;
+  trace(action, block->segment->cache, block->address, block->requested,
+        block->holder);
 }
 
-void tn_block_struct_release(tn_allocator *allocator, tn_block *block)
+void tn_allocator_trace_segment(tn_trace_action action,
+                                const tn_segment *segment)
 {
-  block->free_next = allocator->unused;
-  allocator->unused = block;
-}
-
-/* Free bytes in a segment that is cut, and so not to be given back. */
-static uint64_t split_bytes(const tn_block *block)
-{
-  return block->before || block->after ? block->size : 0;
-}
-
-static tn_free_list *list_of(const tn_block *block)
-{
-  return &block->segment->cache->lists[block->is_small];
-}
-
-static void insert(tn_block *block)
-{
-  block->state = TN_BLOCK_FREE;
-  tn_free_list_insert(list_of(block), block);
-  tn_statistics_add(&block->allocator->statistics,
-                    TN_STATISTIC_inactive_split, block->is_small,
-                    split_bytes(block));
-}
-
-static void count_taken(tn_block *block)
-{
-  tn_statistics_subtract(&block->allocator->statistics,
-                         TN_STATISTIC_inactive_split, block->is_small,
-                         split_bytes(block));
-}
-
-static void take_out(tn_block *block)
-{
-  tn_free_list_remove(list_of(block), block);
-  count_taken(block);
-}
-
-/* Large blocks are not cut for the sake of 1 MiB. */
-static bool is_worth_cutting(const tn_request *request, const tn_block *block)
-{
-  uint64_t rest = block->size - request->size;
-  return request->allocator->is_caching &&
-         (request->is_small ? rest >= TN_BLOCK_UNIT : rest > TN_SMALL_REQUEST);
-}
-
-static void set_address(tn_block *block, tn_address address)
-{
-  atomic_store_explicit(&block->address, address, memory_order_relaxed);
-}
-
-/* Without memory for a struct the block stays whole. */
-static void cut(const tn_request *request, tn_block *block)
-{
-  tn_block *rest = tn_block_struct(request->allocator);
-  if (!rest) return;
-  rest->is_small = block->is_small;
-  rest->allocator = block->allocator;
-  rest->segment = block->segment;
-  set_address(rest, block->address + request->size);
-  rest->size = block->size - request->size;
-  rest->before = block;
-  rest->after = block->after;
-  if (rest->after) rest->after->before = rest;
-  block->after = rest;
-  block->size = request->size;
-  insert(rest);
-}
-
-static inline tn_block *make_live(const tn_request *request, tn_block *block)
-{
-  tn_statistics *statistics = &request->allocator->statistics;
-  bool is_small = request->is_small;
-  tn_refcount_init(&block->refs);
-  block->state = TN_BLOCK_LIVE;
-  block->requested = request->requested;
-  tn_statistics_add(statistics, TN_STATISTIC_allocated, is_small, block->size);
-  tn_statistics_add(statistics, TN_STATISTIC_active, is_small, block->size);
-  tn_statistics_add(statistics, TN_STATISTIC_requested, is_small,
-                    block->requested);
-  tn_statistics_add(statistics, TN_STATISTIC_allocations, is_small, 1);
-  return block;
-}
-
-tn_block *tn_request_finish(const tn_request *request, tn_block *block)
-{
-  if (is_worth_cutting(request, block)) cut(request, block);
-  return make_live(request, block);
-}
-
-static void settle(tn_stream_cache *cache);
-
-/* A block of just the size, if one was given back a moment ago. */
-static inline tn_block *take_deferred(const tn_request *request)
-{
-  tn_stream_cache *cache = request->cache;
-  for (unsigned i = cache->deferred_count; i-- > 0; ) {
-    tn_block *block = cache->deferred[i];
-    if (block->size != request->size) continue;
-    cache->deferred[i] = cache->deferred[--cache->deferred_count];
-    return block;
-  }
-  return NULL;
-}
-
-tn_block *tn_request_from_cache(const tn_request *request)
-{
-  settle(request->cache);
-  tn_block *block = tn_free_list_take(
-      &request->cache->lists[request->is_small], request->size);
-  if (!block) return NULL;
-  count_taken(block);
-  return tn_request_finish(request, block);
-}
-
-/* Makes one block of two neighbours; `after`'s struct is given up. */
-static void join(tn_block *block, tn_block *after)
-{
-  block->size += after->size;
-  block->after = after->after;
-  if (block->after) block->after->before = block;
-  tn_block_struct_release(block->allocator, after);
-}
-
-/* Joins a block that nobody uses with its free neighbours. */
-static void join_neighbours(tn_block *block)
-{
-  tn_block *before = block->before, *after = block->after;
-  if (block->is_in_table) tn_address_table_remove(block);
-  if (after && after->state == TN_BLOCK_FREE) {
-    take_out(after);
-    join(block, after);
-  }
-  if (before && before->state == TN_BLOCK_FREE) {
-    take_out(before);
-    join(before, block);
-    block = before;
-  }
-  insert(block);
-}
-
-static void settle(tn_stream_cache *cache)
-{
-  for (unsigned i = 0; i < cache->deferred_count; i++)
-    join_neighbours(cache->deferred[i]);
-  cache->deferred_count = 0;
-}
-
-void tn_allocator_settle(tn_allocator *allocator)
-{
-  for (tn_stream_cache *c = allocator->caches; c; c = c->next) settle(c);
-}
-
-static inline void count_unused(tn_block *block)
-{
-  tn_statistics *statistics = &block->allocator->statistics;
-  tn_statistics_subtract(statistics, TN_STATISTIC_active, block->is_small,
-                         block->size);
-  tn_statistics_subtract(statistics, TN_STATISTIC_requested, block->is_small,
-                         block->requested);
-}
-
-void tn_block_to_cache(tn_block *block)
-{
-  settle(block->segment->cache);
-  count_unused(block);
-  join_neighbours(block);
-}
-
-/* Large blocks are few, and joined at once. */
-static inline void defer(tn_block *block)
-{
-  tn_stream_cache *cache = block->segment->cache;
-  count_unused(block);
-  if (!block->is_small) {
-    join_neighbours(block);
-    return;
-  }
-  if (cache->deferred_count == TN_DEFERRED_MAX) settle(cache);
-  block->state = TN_BLOCK_DEFERRED;
-  cache->deferred[cache->deferred_count++] = block;
-}
-
-/* Locked. False if the block has users elsewhere: it waits for them. */
-static bool is_free_now(tn_block *block)
-{
-  if (__builtin_expect(block->uses.count == 0, 1)) return true;
-  if (tn_uses_are_past(&block->uses)) return true;
-  tn_pending_add(block);
-  return false;
-}
-
-static void give_back(tn_block *block)
-{
-  tn_allocator *allocator = block->allocator;
-  tn_statistics *statistics = &allocator->statistics;
-  tn_brief_lock_take(&allocator->lock);
-  tn_statistics_subtract(statistics, TN_STATISTIC_allocated, block->is_small,
-                         block->size);
-  tn_statistics_subtract(statistics, TN_STATISTIC_allocations,
-                         block->is_small, 1);
-  bool is_cached = !block->segment->is_uncached;
-  if (is_cached && is_free_now(block)) defer(block);
-  tn_brief_lock_give(&allocator->lock);
-  if (!is_cached) tn_segment_give_back(block);
-}
-
-static tn_block *make_empty(tn_allocator *allocator)
-{
-  tn_brief_lock_take(&allocator->lock);
-  tn_block *block = tn_block_struct(allocator);
-  tn_brief_lock_give(&allocator->lock);
-  if (!block) {
-    tn_error(TN_OUT_OF_MEMORY, "no memory for a block");
-    return NULL;
-  }
-  block->state = TN_BLOCK_LIVE;
-  block->allocator = allocator;
-  block->segment = NULL;
-  block->requested = 0;
-  set_address(block, 0);
-  tn_refcount_init(&block->refs);
-  return block;
-}
-
-static void give_back_empty(tn_block *block)
-{
-  tn_brief_lock_take(&block->allocator->lock);
-  tn_block_struct_release(block->allocator, block);
-  tn_brief_lock_give(&block->allocator->lock);
-}
-
-tn_block *tn_block_for_stream(tn_stream *stream, size_t bytes)
-{
-  tn_stream_cache *cache = cache_of(stream);
-  if (__builtin_expect(!cache, 0)) return NULL;
-  tn_allocator *allocator = cache->allocator;
-  if (bytes == 0) return make_empty(allocator);
-  const tn_request request = {
-    .allocator = allocator,
-    .cache = cache,
-    .requested = bytes,
-    .size = (bytes + (TN_BLOCK_UNIT - 1)) & ~(uint64_t)(TN_BLOCK_UNIT - 1),
-    .is_small = bytes <= TN_SMALL_REQUEST,
-  };
-  tn_block *block = NULL;
-  if (__builtin_expect(bytes <= TN_LARGEST_REQUEST, 1)) {
-    tn_brief_lock_take(&allocator->lock);
-    if (allocator->pending_count) tn_pending_poll(allocator);
-    block = take_deferred(&request);
-    block = __builtin_expect(block != NULL, 1)
-        ? make_live(&request, block) : tn_request_from_cache(&request);
-    tn_brief_lock_give(&allocator->lock);
-  }
-  return __builtin_expect(block != NULL, 1) ? block
-                                            : tn_request_from_device(&request);
-}
-
-tn_block *tn_block_new(tn_device device, size_t bytes)
-{
-  tn_device_state *state;
-  if (tn_device_acquire(device, &state) != TN_OK) return NULL;
-  if (tn_enter(state) != TN_OK) return NULL;
-  tn_stream *stream = tn_stream_current_of(state);
-  tn_block *block = stream ? tn_block_for_stream(stream, bytes) : NULL;
-  tn_leave();
-  return block;
-}
-
-tn_block *tn_block_retain(tn_block *block)
-{
-  if (block) tn_refcount_retain(&block->refs);
-  return block;
-}
-
-void tn_block_release(tn_block *block)
-{
-  if (!block) return;
-  if (!tn_refcount_is_unique(&block->refs) &&
-      !tn_refcount_release(&block->refs))
-    return;
-  if (!tn_enter_to_release(block->allocator->state)) return;
-  if (block->segment) give_back(block);
-  else give_back_empty(block);
-  tn_leave();
-}
-
-void *tn_block_address(const tn_block *block)
-{
-  return block ? (void *)(uintptr_t)block->address : NULL;
-}
-
-size_t tn_block_size(const tn_block *block)
-{
-  return block ? (size_t)block->requested : 0;
-}
-
-tn_device tn_block_device(const tn_block *block)
-{
-  return block ? block->allocator->state->device : (tn_device){ -1, -1 };
+  trace(action, segment->cache, segment->address, segment->size,
+        segment->first->holder);
 }

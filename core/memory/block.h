@@ -2,6 +2,7 @@
 #ifndef TN_CORE_MEMORY_BLOCK_H
 #define TN_CORE_MEMORY_BLOCK_H
 
+#include "core/memory/holder.h"
 #include "core/memory/uses.h"
 #include "tenon/memory.h"
 
@@ -16,6 +17,7 @@ struct tn_block {
   tn_refcount refs; /* while live */
   uint8_t state;    /* tn_block_state; under the allocator's lock */
   bool is_small;    /* of its segment */
+  bool is_oversize; /* live, and counted as such */
   /* For those who hold only the address: whether the program got it so, and
    * whether the table of addresses has it. */
   atomic_bool is_named;
@@ -23,6 +25,7 @@ struct tn_block {
   _Atomic tn_address address;
   uint64_t size;      /* a multiple of 512 */
   uint64_t requested; /* what the program asked for */
+  tn_holder holder;
   struct tn_allocator *allocator;
   struct tn_segment *segment;     /* NULL: a block of 0 bytes */
   struct tn_block *before, *after; /* neighbours in the segment */
@@ -38,14 +41,21 @@ typedef struct tn_segment {
   uint64_t size;
   bool is_small;
   bool is_uncached; /* one block, given back as it is freed */
+  bool is_oversize; /* counted as such */
   struct tn_stream_cache *cache; /* whose blocks these are */
   tn_block *first;
   struct tn_segment *before, *next; /* of the allocator */
   tn_stream *stream; /* referenced while it is given back, else NULL */
+  uint64_t free_since; /* the allocator's clock when it became wholly free */
 } tn_segment;
 
 /* A block for a stream, which is current or not; as tn_block_new. The caller
- * is inside tn_enter. */
-tn_block *tn_block_for_stream(tn_stream *stream, size_t bytes);
+ * is inside tn_enter. `caller`: the code to be named as its holder. */
+tn_block *tn_block_for_stream(tn_stream *stream, size_t bytes,
+                              const void *caller);
+
+/* tn_block_new, for a caller's caller. */
+tn_block *tn_block_new_for(tn_device device, size_t bytes,
+                           const void *caller);
 
 #endif

@@ -7,20 +7,19 @@
 #include "core/base/shutdown.h"
 #include "core/exec/finish.h"
 #include "core/memory/address_table.h"
-#include "core/memory/allocator.h"
+#include "core/memory/oom.h"
 #include "core/memory/pinned.h"
+#include "core/memory/pool.h"
 
 /* All work is complete, and every call is refused. Structs stay: programs may
- * hold blocks. */
+ * hold blocks. What a program's own functions allocated is left: their context
+ * may be gone. */
 static void give_back_segments(tn_allocator *allocator)
 {
-  tn_device_state *state = allocator->state;
-  tn_alloc_desc desc = { .struct_size = sizeof desc,
-                         .kind = TN_MEMORY_DEVICE };
   tn_brief_lock_take(&allocator->lock);
   for (tn_segment *s = allocator->segments; s; s = s->next) {
-    desc.bytes = s->size;
-    state->backend->alloc.free(state->handle, &desc, s->address);
+    bool is_foreign = s->cache->pool && s->cache->pool->options.free;
+    if (!is_foreign) tn_segment_free_memory(s->cache, s->size, s->address);
   }
   tn_brief_lock_give(&allocator->lock);
 }
@@ -32,26 +31,35 @@ static void finish(void)
     give_back_segments(a);
 }
 
-/* An allocator's lock may be held when the table's is taken; else no thread
- * holds two of these. */
+/* An allocator's lock may be held when the table's or the notes' is taken,
+ * and the one of whoever sets options when those of conf.c, of allocators and
+ * of pinned memory are; else no thread holds two of these. */
 static void before_fork(void)
 {
+  tn_conf_lock();
   tn_pinned_lock();
   for (tn_allocator *a = tn_allocator_first(); a; a = a->next) {
     pthread_mutex_lock(&a->trim_lock);
     tn_brief_lock_take(&a->lock);
   }
   tn_address_table_lock();
+  tn_trace_note_lock();
+  tn_memory_tag_lock();
+  tn_oom_lock();
 }
 
 static void after_fork(void)
 {
+  tn_oom_unlock();
+  tn_memory_tag_unlock();
+  tn_trace_note_unlock();
   tn_address_table_unlock();
   for (tn_allocator *a = tn_allocator_first(); a; a = a->next) {
     tn_brief_lock_give(&a->lock);
     pthread_mutex_unlock(&a->trim_lock);
   }
   tn_pinned_unlock();
+  tn_conf_unlock();
 }
 
 static void arm(void)

@@ -65,16 +65,12 @@ static unsigned next_used(const tn_free_list *list, unsigned bin)
   return 64 * word + (unsigned)__builtin_ctzll(bits);
 }
 
-tn_block *tn_free_list_take(tn_free_list *list, uint64_t size)
+tn_block *tn_free_list_find(const tn_free_list *list, uint64_t size)
 {
   unsigned bin = bin_of(size);
   tn_block *block = list->bins[bin];
   while (block && block->size < size) block = block->free_next;
-  if (!block) {
-    bin = next_used(list, bin + 1);
-    if (bin == TN_FREE_LIST_BINS) return NULL;
-    block = list->bins[bin];
-  }
-  unlink_from(list, block, bin);
-  return block;
+  if (block) return block;
+  bin = next_used(list, bin + 1);
+  return bin == TN_FREE_LIST_BINS ? NULL : list->bins[bin];
 }

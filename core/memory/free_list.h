@@ -25,8 +25,8 @@ typedef struct tn_free_list {
 void tn_free_list_insert(tn_free_list *list, tn_block *block);
 void tn_free_list_remove(tn_free_list *list, tn_block *block);
 
-/* Takes the smallest block of at least `size` bytes out; NULL if there is
- * none. */
-tn_block *tn_free_list_take(tn_free_list *list, uint64_t size);
+/* The smallest block of at least `size` bytes, which stays in the list; NULL
+ * if there is none. */
+tn_block *tn_free_list_find(const tn_free_list *list, uint64_t size);
 
 #endif

@@ -3,17 +3,41 @@ libtenon_la_SOURCES += \
   %D%/address_table.h \
   %D%/allocator.c \
   %D%/allocator.h \
+  %D%/block.c \
   %D%/block.h \
+  %D%/conf.c \
+  %D%/conf.h \
+  %D%/conf_parse.c \
+  %D%/current_pool.c \
+  %D%/emit.c \
+  %D%/emit.h \
   %D%/finish.c \
   %D%/finish.h \
   %D%/free_list.c \
   %D%/free_list.h \
+  %D%/history.c \
+  %D%/holder.c \
+  %D%/holder.h \
   %D%/memory.c \
+  %D%/oom.c \
+  %D%/oom.h \
+  %D%/pages.c \
+  %D%/pages.h \
   %D%/pending.c \
   %D%/pinned.c \
   %D%/pinned.h \
+  %D%/pool.c \
+  %D%/pool.h \
   %D%/segment.c \
+  %D%/snapshot.c \
+  %D%/snapshot.h \
+  %D%/snapshot_write.c \
   %D%/statistics.c \
   %D%/statistics.h \
+  %D%/summary.c \
+  %D%/tag.c \
+  %D%/trace.c \
+  %D%/trace.h \
+  %D%/trim.c \
   %D%/uses.c \
   %D%/uses.h

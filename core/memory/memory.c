@@ -7,8 +7,10 @@
 #include "core/memory/address_table.h"
 #include "core/memory/allocator.h"
 #include "core/memory/pinned.h"
+#include "core/memory/pool.h"
+#include "core/memory/snapshot.h"
 
-static tn_allocator *acquire(tn_device device)
+tn_allocator *tn_allocator_acquire(tn_device device)
 {
   tn_device_state *state;
   if (tn_device_acquire(device, &state) != TN_OK) return NULL;
@@ -17,7 +19,8 @@ static tn_allocator *acquire(tn_device device)
 
 void *tn_malloc(tn_device device, size_t bytes)
 {
-  tn_block *block = tn_block_new(device, bytes);
+  tn_block *block = tn_block_new_for(device, bytes,
+                                     __builtin_return_address(0));
   if (!block) return NULL;
   bool is_known = block->is_in_table;
   if (bytes == 0 || (!is_known && tn_address_table_add(block) != TN_OK)) {
@@ -95,8 +98,7 @@ static tn_status add_use(tn_block *block, tn_stream *stream,
 
 static bool is_of_stream(tn_block *block, const tn_stream *stream)
 {
-  return !block->segment ||
-         atomic_load(&stream->cache) == block->segment->cache;
+  return !block->segment || block->segment->cache->stream == stream;
 }
 
 static tn_status record(tn_block *block, tn_stream *stream)
@@ -138,7 +140,7 @@ tn_status tn_memory_record_stream(void *address, tn_stream *stream)
 
 static size_t current(tn_device device, tn_statistic which)
 {
-  tn_allocator *allocator = acquire(device);
+  tn_allocator *allocator = tn_allocator_acquire(device);
   if (!allocator) return 0;
   tn_brief_lock_take(&allocator->lock);
   uint64_t value = tn_statistics_current(&allocator->statistics, which);
@@ -148,10 +150,10 @@ static size_t current(tn_device device, tn_statistic which)
 
 static size_t peak(tn_device device, tn_statistic which)
 {
-  tn_allocator *allocator = acquire(device);
+  tn_allocator *allocator = tn_allocator_acquire(device);
   if (!allocator) return 0;
   tn_brief_lock_take(&allocator->lock);
-  uint64_t value = allocator->statistics.counters[which].peak_of_all;
+  uint64_t value = allocator->statistics.counters[which].peak.all;
   tn_brief_lock_give(&allocator->lock);
   return (size_t)value;
 }
@@ -176,20 +178,30 @@ size_t tn_max_memory_reserved(tn_device device)
   return peak(device, TN_STATISTIC_reserved);
 }
 
-tn_status tn_reset_peak_memory_stats(tn_device device)
+static tn_status reset(tn_device device, void (*what)(tn_statistics *))
 {
-  tn_allocator *allocator = acquire(device);
+  tn_allocator *allocator = tn_allocator_acquire(device);
   if (!allocator) return tn_last_status();
   tn_brief_lock_take(&allocator->lock);
-  tn_statistics_reset_peaks(&allocator->statistics);
+  what(&allocator->statistics);
   tn_brief_lock_give(&allocator->lock);
   return TN_OK;
+}
+
+tn_status tn_reset_peak_memory_stats(tn_device device)
+{
+  return reset(device, tn_statistics_reset_peaks);
+}
+
+tn_status tn_reset_accumulated_memory_stats(tn_device device)
+{
+  return reset(device, tn_statistics_reset_totals);
 }
 
 tn_status tn_memory_get_stats(tn_device device, tn_memory_stats *out)
 {
   if (!out) return tn_error(TN_INVALID_ARGUMENT, "out is NULL");
-  tn_allocator *allocator = acquire(device);
+  tn_allocator *allocator = tn_allocator_acquire(device);
   if (!allocator) return tn_last_status();
   bool is_inside = tn_enter_to_release(allocator->state);
   tn_brief_lock_take(&allocator->lock);
@@ -203,14 +215,17 @@ tn_status tn_memory_get_stats(tn_device device, tn_memory_stats *out)
 
 tn_status tn_empty_cache(tn_device device)
 {
-  tn_allocator *allocator = acquire(device);
+  tn_allocator *allocator = tn_allocator_acquire(device);
   if (!allocator) return tn_last_status();
   tn_status status = tn_enter(allocator->state);
   if (status != TN_OK) return status;
-  tn_brief_lock_take(&allocator->lock);
-  tn_pending_poll(allocator);
-  tn_brief_lock_give(&allocator->lock);
-  tn_allocator_trim(allocator);
+  if (!tn_pool_current_of(allocator->state)) {
+    tn_brief_lock_take(&allocator->lock);
+    allocator->statistics.syncs++;
+    tn_pending_poll(allocator);
+    tn_brief_lock_give(&allocator->lock);
+    tn_allocator_trim(allocator, NULL);
+  }
   tn_leave();
   return TN_OK;
 }
@@ -237,7 +252,7 @@ static tn_status info_of(tn_allocator *allocator, uint64_t *unused,
 tn_status tn_mem_get_info(tn_device device, size_t *free_bytes,
                           size_t *total_bytes)
 {
-  tn_allocator *allocator = acquire(device);
+  tn_allocator *allocator = tn_allocator_acquire(device);
   if (!allocator) return tn_last_status();
   tn_status status = tn_enter(allocator->state);
   if (status != TN_OK) return status;
@@ -248,4 +263,28 @@ tn_status tn_mem_get_info(tn_device device, size_t *free_bytes,
   if (free_bytes) *free_bytes = (size_t)unused;
   if (total_bytes) *total_bytes = (size_t)total;
   return TN_OK;
+}
+
+tn_status tn_set_memory_fraction(tn_device device, double fraction)
+{
+  if (!(fraction >= 0 && fraction <= 1))
+    return tn_error(TN_INVALID_ARGUMENT, "memory fraction %g: must be from 0 "
+                    "to 1", fraction);
+  tn_allocator *allocator = tn_allocator_acquire(device);
+  if (!allocator) return tn_last_status();
+  tn_status status = tn_enter(allocator->state);
+  if (status != TN_OK) return status;
+  tn_allocator_limit(allocator, fraction);
+  tn_leave();
+  return TN_OK;
+}
+
+double tn_memory_fraction(tn_device device)
+{
+  tn_allocator *allocator = tn_allocator_acquire(device);
+  if (!allocator) return -1;
+  tn_brief_lock_take(&allocator->lock);
+  double fraction = allocator->fraction;
+  tn_brief_lock_give(&allocator->lock);
+  return fraction;
 }

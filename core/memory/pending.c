@@ -38,8 +38,10 @@ void tn_pending_add(tn_block *block)
 {
   tn_allocator *allocator = block->allocator;
   block->state = TN_BLOCK_PENDING;
+  tn_statistics_pend(&allocator->statistics, block->is_small, block->size);
   append(find_queue(allocator, block->uses.items[0].stream), block);
   allocator->pending_count++;
+  tn_allocator_set_watched(allocator);
 }
 
 static tn_block *pop(tn_pending_queue *queue)
@@ -61,6 +63,9 @@ static void poll_queue(tn_allocator *allocator, tn_pending_queue *queue)
     pop(queue);
     if (is_free) {
       allocator->pending_count--;
+      tn_allocator_set_watched(allocator);
+      tn_statistics_unpend(&allocator->statistics, block->is_small,
+                           block->size);
       tn_block_to_cache(block);
     } else {
       append(find_queue(allocator, block->uses.items[0].stream), block);
@@ -74,25 +79,46 @@ void tn_pending_poll(tn_allocator *allocator)
     poll_queue(allocator, q);
 }
 
-static tn_status collect(tn_allocator *allocator, tn_uses *all)
+/* What the block that was given back longest ago waits for, referenced. */
+static tn_moment *first_moment(const tn_allocator *allocator)
 {
-  tn_status status = TN_OK;
   for (tn_pending_queue *q = allocator->pending; q; q = q->next)
-    for (tn_block *b = q->first; b && status == TN_OK; b = b->free_next)
-      status = tn_uses_collect(&b->uses, all);
-  return status;
+    if (q->first && q->first->uses.count) {
+      tn_moment *moment = q->first->uses.items[0].moment;
+      tn_moment_retain(moment);
+      return moment;
+    }
+  return NULL;
 }
 
+static unsigned count_uses(const tn_allocator *allocator)
+{
+  unsigned count = 0;
+  for (tn_pending_queue *q = allocator->pending; q; q = q->next)
+    for (tn_block *b = q->first; b; b = b->free_next) count += b->uses.count;
+  return count;
+}
+
+/* One moment after the other: this allocates nothing. (A moment that has
+ * failed is past.) No more of them than there are now: other threads may go
+ * on giving blocks back. */
 bool tn_pending_wait(tn_allocator *allocator)
 {
-  tn_uses all = { 0 };
   tn_brief_lock_take(&allocator->lock);
-  bool are_there = allocator->pending_count != 0;
-  collect(allocator, &all);
+  unsigned left = count_uses(allocator);
   tn_brief_lock_give(&allocator->lock);
-  tn_uses_wait(&all);
+  bool were_there = left != 0;
+  for (; left; left--) {
+    tn_brief_lock_take(&allocator->lock);
+    tn_pending_poll(allocator);
+    tn_moment *moment = first_moment(allocator);
+    tn_brief_lock_give(&allocator->lock);
+    if (!moment) break;
+    tn_moment_wait(moment, TN_NO_LIMIT);
+    tn_moment_release(moment);
+  }
   tn_brief_lock_take(&allocator->lock);
   tn_pending_poll(allocator);
   tn_brief_lock_give(&allocator->lock);
-  return are_there;
+  return were_there;
 }

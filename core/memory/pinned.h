@@ -3,11 +3,12 @@
 #define TN_CORE_MEMORY_PINNED_H
 
 #include "core/exec/stream.h"
+#include "core/memory/conf.h"
 #include "tenon/memory.h"
 
-/* Sizes up to this are rounded up to a power of two, larger ones to a
- * multiple of 2 MiB. */
-#define TN_PINNED_POWERS ((uint64_t)1 << 20)
+/* Puts options in force: sizes up to pinned_max_round are rounded up to a
+ * power of two, larger ones to a multiple of 2 MiB. */
+void tn_pinned_configure(const tn_conf *conf);
 
 /* Whether all bytes lie in one piece of memory from tn_malloc_pinned. */
 bool tn_pinned_has(const void *address, uint64_t bytes);

@@ -21,7 +21,7 @@ static tn_status reserve(tn_uses *uses)
 tn_status tn_uses_add(tn_uses *uses, const tn_stream *stream,
                       tn_moment *moment)
 {
-  for (unsigned i = 0; stream && i < uses->count; i++) {
+  for (unsigned i = 0; i < uses->count; i++) {
     if (uses->items[i].stream != stream) continue;
     tn_moment_release(uses->items[i].moment);
     uses->items[i].moment = moment;
@@ -53,16 +53,6 @@ void tn_uses_clear(tn_uses *uses)
     tn_moment_release(uses->items[i].moment);
   free(uses->items);
   *uses = (tn_uses){ 0 };
-}
-
-tn_status tn_uses_collect(const tn_uses *uses, tn_uses *into)
-{
-  tn_status status = TN_OK;
-  for (unsigned i = 0; i < uses->count && status == TN_OK; i++) {
-    tn_moment_retain(uses->items[i].moment);
-    status = tn_uses_add(into, NULL, uses->items[i].moment);
-  }
-  return status;
 }
 
 bool tn_uses_wait(tn_uses *uses)

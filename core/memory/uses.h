@@ -26,10 +26,6 @@ bool tn_uses_are_past(tn_uses *uses);
 /* Drops all. */
 void tn_uses_clear(tn_uses *uses);
 
-/* Copies the moments, referenced, so that they can be waited for without a
- * lock. The result's streams are not set. */
-tn_status tn_uses_collect(const tn_uses *uses, tn_uses *into);
-
 /* Waits for all and drops them; false if waiting failed (a lost device). */
 bool tn_uses_wait(tn_uses *uses);
 
