@@ -65,6 +65,13 @@ bool tn_can_access_peer(tn_device from, tn_device to)
   return status == TN_OK && possible;
 }
 
+bool tn_peer_access_enabled(tn_device from, tn_device to)
+{
+  tn_device_state *first, *second;
+  return acquire_both(from, to, &first, &second) == TN_OK &&
+         tn_peer_is_enabled(first, second);
+}
+
 static tn_status refuse(tn_status status, const tn_device_state *from,
                         const tn_device_state *to, const char *why)
 {

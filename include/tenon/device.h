@@ -118,6 +118,7 @@ TN_API tn_status tn_device_reset(tn_device device);
  * backend. Enabling twice is enabling once; disabling what is not enabled is
  * TN_INVALID_ARGUMENT. A device reaches itself, without being enabled. */
 TN_API bool tn_can_access_peer(tn_device from, tn_device to);
+TN_API bool tn_peer_access_enabled(tn_device from, tn_device to);
 TN_API tn_status tn_enable_peer_access(tn_device from, tn_device to);
 TN_API tn_status tn_disable_peer_access(tn_device from, tn_device to);
 

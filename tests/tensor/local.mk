@@ -9,3 +9,9 @@ check_PROGRAMS += %D%/tensor
 %C%_tensor_LDADD = $(tensor_ldadd)
 %C%_tensor_LDFLAGS = $(tensor_ldflags)
 device_tests += %D%/tensor
+
+check_PROGRAMS += %D%/print
+%C%_print_SOURCES = %D%/print.c $(tensor_test)
+%C%_print_LDADD = $(tensor_ldadd)
+%C%_print_LDFLAGS = $(tensor_ldflags)
+device_tests += %D%/print
