@@ -11,6 +11,11 @@ kernel_sources = \
   %D%/layer_norm.c \
   %D%/layer_norm_f64.c \
   %D%/matmul.c \
+  %D%/attention.c \
+  %D%/indexing.c \
+  %D%/indexing_f64.c \
+  %D%/matmul_f64.c \
+  %D%/matmul_int.c \
   %D%/random.c \
   %D%/reduce.c \
   %D%/reduce_f64.c \
@@ -19,6 +24,9 @@ kernel_sources = \
 kernel_headers = %D%/cumsum_forms.h %D%/elementwise_forms.h \
   %D%/layer_norm_forms.h %D%/loss_forms.h %D%/matmul_blocks.h \
   %D%/reduce_forms.h %D%/row_forms.h %D%/softmax_forms.h
+kernel_headers += %D%/attention_forms.h %D%/matmul_direct.h \
+  %D%/matmul_lanes.h %D%/matmul_shape.h %D%/matmul_tiles.h \
+  %D%/scatter_forms.h
 noinst_HEADERS += $(kernel_headers)
 EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
   build-aux/fit_kernel_math.py
@@ -68,6 +76,11 @@ kernel_texts = \
   %D%/layer_norm.kernel \
   %D%/layer_norm_f64.kernel \
   %D%/matmul.kernel \
+  %D%/attention.kernel \
+  %D%/indexing.kernel \
+  %D%/indexing_f64.kernel \
+  %D%/matmul_f64.kernel \
+  %D%/matmul_int.kernel \
   %D%/random.kernel \
   %D%/reduce.kernel \
   %D%/reduce_f64.kernel \
@@ -94,6 +107,11 @@ kernel_ptx = \
   %D%/ptx/layer_norm.ptx \
   %D%/ptx/layer_norm_f64.ptx \
   %D%/ptx/matmul.ptx \
+  %D%/ptx/attention.ptx \
+  %D%/ptx/indexing.ptx \
+  %D%/ptx/indexing_f64.ptx \
+  %D%/ptx/matmul_f64.ptx \
+  %D%/ptx/matmul_int.ptx \
   %D%/ptx/random.ptx \
   %D%/ptx/reduce.ptx \
   %D%/ptx/reduce_f64.ptx \

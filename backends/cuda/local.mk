@@ -57,6 +57,11 @@ cuda_fatbins += \
   %D%/fatbin/layer_norm.fatbin \
   %D%/fatbin/layer_norm_f64.fatbin \
   %D%/fatbin/matmul.fatbin \
+  %D%/fatbin/attention.fatbin \
+  %D%/fatbin/indexing.fatbin \
+  %D%/fatbin/indexing_f64.fatbin \
+  %D%/fatbin/matmul_f64.fatbin \
+  %D%/fatbin/matmul_int.fatbin \
   %D%/fatbin/random.fatbin \
   %D%/fatbin/reduce.fatbin \
   %D%/fatbin/reduce_f64.fatbin \

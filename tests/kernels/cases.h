@@ -14,6 +14,11 @@ extern const kernel_case reduce_types_cases[];
 extern const kernel_case row_cases[];
 extern const kernel_case cumsum_cases[];
 extern const kernel_case loss_cases[];
+extern const kernel_case attention_cases[];
+extern const kernel_case indexing_cases[];
+extern const kernel_case indexing_f64_cases[];
+extern const kernel_case product_cases[];
+extern const kernel_case product_f64_cases[];
 
 /* All of them, ended by NULL. */
 extern const kernel_case *const all_cases[];

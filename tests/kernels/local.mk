@@ -1,6 +1,7 @@
 # The built-in kernels against the reference.
 noinst_HEADERS += %D%/cases.h %D%/images.h %D%/survey.h %D%/trial.h \
   tests/numbers_layers.h tests/numbers_reference.h tests/numbers_rows.h
+noinst_HEADERS += tests/numbers_attention.h tests/numbers_products.h
 EXTRA_DIST += tests/numbers_golden.txt
 
 # A library, so that the convenience libraries are linked as a whole.
@@ -22,6 +23,9 @@ check_LTLIBRARIES += %D%/libtrials.la
   %D%/matmul_cases.c %D%/random_cases.c %D%/reduce_cases.c \
   %D%/reduce_types_cases.c %D%/row_cases.c %D%/survey.c \
   %D%/trial.c
+%C%_libtrials_la_SOURCES += tests/numbers_attention.c \
+  tests/numbers_products.c %D%/attention_cases.c %D%/indexing_cases.c \
+  %D%/product_cases.c
 %C%_libtrials_la_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off
 
 check_PROGRAMS += %D%/on_cpu

@@ -1,0 +1,28 @@
+/* docs/numbers.md in plain C, as numbers_reference.h: attention. */
+#ifndef TN_TESTS_NUMBERS_ATTENTION_H
+#define TN_TESTS_NUMBERS_ATTENTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One batch: contiguous q[queries][size], k[keys][size], v[keys][values];
+ * mask[queries][keys], contiguous, or NULL. */
+typedef struct ref_attention {
+  const float *q, *k, *v, *mask;
+  int64_t queries, keys, size, values;
+  float scale;
+  bool is_causal;
+} ref_attention;
+
+/* Row i: y[values], and stats[0] = m, stats[1] = s. */
+void ref_attention_row(const ref_attention *of, int64_t i, float *y,
+                       float *stats);
+
+/* The weight of key j for query i, and the gradient of its exp's argument:
+ * from x = q[i] . k[j], dp and dot as the kernel takes them. */
+void ref_attention_backward(const ref_attention *of, int64_t i, int64_t j,
+                            float x, float dp, float dot,
+                            const float *stats, float *weight,
+                            float *gradient);
+
+#endif
