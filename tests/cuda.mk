@@ -1,14 +1,17 @@
 # Tests of the cuda plugin that need no device, emulated or not.
 if CUDA
 dist_check_SCRIPTS += %D%/cuda_absent.sh %D%/cuda_listing.sh \
-  %D%/cuda_drivers.sh %D%/cuda_peers.sh
+  %D%/cuda_drivers.sh %D%/cuda_failures.sh %D%/cuda_peers.sh
 check_PROGRAMS += %D%/cuda_visible
 check_DATA += $(cuda_test_programs:%=%$(EXEEXT))
 endif
 # What those run.
-cuda_test_programs = %D%/cuda_list %D%/cuda_peer %D%/cuda_symbol
+cuda_test_programs = %D%/cuda_late %D%/cuda_list %D%/cuda_peer \
+  %D%/cuda_symbol
 EXTRA_PROGRAMS += $(cuda_test_programs)
 CLEANFILES += $(cuda_test_programs:%=%$(EXEEXT))
+%C%_cuda_late_SOURCES = %D%/cuda_late.c %D%/tap.c
+%C%_cuda_late_LDADD = $(tests_ldadd)
 %C%_cuda_symbol_SOURCES = %D%/cuda_symbol.c
 %C%_cuda_symbol_LDADD = -ldl
 %C%_cuda_peer_SOURCES = %D%/cuda_peer.c %D%/tap.c

@@ -21,7 +21,7 @@ typedef struct tn_cuda_failure {
   int code; /* CUresult, 0: none; atomic */
   tn_tag tag;
   char who[128]; /* kernel "axpy" */
-  char text[384]; /* what happened to it */
+  char text[512]; /* what happened to it */
 } tn_cuda_failure;
 
 typedef struct tn_cuda_event tn_cuda_event;

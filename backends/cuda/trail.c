@@ -74,13 +74,32 @@ const char *tn_cuda_name_keep(const char *name)
   return kept ? kept->text : "?";
 }
 
+enum { NAMED = 3 };
+
 /* What may have failed: the oldest of the candidates, and whether all of them
  * are the same. */
 typedef struct suspicion {
   tn_cuda_step first;
   unsigned others; /* candidates that are not the same as the first */
+  tn_cuda_step named[NAMED]; /* kinds of them */
+  unsigned named_count;
   bool is_found, is_cut; /* cut: a ring had lost older ones */
 } suspicion;
+
+static bool is_alike(const tn_cuda_step *one, const tn_cuda_step *other)
+{
+  return one->kind == other->kind && one->name == other->name;
+}
+
+static void add_other(suspicion *found, const tn_cuda_step *step)
+{
+  unsigned i = 0;
+  found->others++;
+  if (is_alike(&found->first, step)) return;
+  while (i < found->named_count && !is_alike(found->named + i, step)) i++;
+  if (i == found->named_count && i < NAMED)
+    found->named[found->named_count++] = *step;
+}
 
 static void suspect(suspicion *found, const tn_cuda_trail *trail,
                     bool only_kernels)
@@ -101,7 +120,7 @@ static void suspect(suspicion *found, const tn_cuda_trail *trail,
     if (only_kernels && step.kind != TN_CUDA_KERNEL) continue;
     if (!found->is_found) found->first = step;
     else if (step.tag != found->first.tag || step.name != found->first.name)
-      found->others++;
+      add_other(found, &step);
     found->is_found = true;
   }
 }
@@ -113,23 +132,40 @@ static const char *kind_text(int kind)
   return (unsigned)kind < sizeof texts / sizeof *texts ? texts[kind] : "?";
 }
 
+static void write_step(const tn_cuda_step *step, char *text, size_t size)
+{
+  if (step->kind == TN_CUDA_KERNEL)
+    snprintf(text, size, "kernel \"%.100s\"", step->name);
+  else
+    snprintf(text, size, "%s", kind_text(step->kind));
+}
+
+/* "; other commands ... 2: kernel "fill_f32", a copy (...)" */
+static void write_doubt(const suspicion *found, char *text, size_t size)
+{
+  size_t at = (size_t)snprintf(
+      text, size, "; other commands queued by then, which may be it instead: "
+      "%u%s", found->others, found->is_cut ? " or more" : "");
+  for (unsigned i = 0; i < found->named_count && at < size; i++) {
+    char name[128];
+    write_step(found->named + i, name, sizeof name);
+    at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : ": ",
+                           name);
+  }
+  if (at < size)
+    snprintf(text + at, size - at, " (TENON_LAUNCH_BLOCKING=1 tells which)");
+}
+
 static void write_failure(tn_cuda_failure *failure, const suspicion *found,
                           CUresult code, const char *device)
 {
-  char text[TN_CUDA_CODE_TEXT_SIZE], doubt[128] = "";
-  const tn_cuda_step *step = &found->first;
-  if (found->is_found && step->kind == TN_CUDA_KERNEL)
-    snprintf(failure->who, sizeof failure->who, "kernel \"%.100s\"",
-             step->name);
-  else
-    snprintf(failure->who, sizeof failure->who, "%s",
-             found->is_found ? kind_text(step->kind) : "queued work");
+  char text[TN_CUDA_CODE_TEXT_SIZE], doubt[320] = "";
+  snprintf(failure->who, sizeof failure->who, "queued work");
+  if (found->is_found)
+    write_step(&found->first, failure->who, sizeof failure->who);
   if (found->others || found->is_cut)
-    snprintf(doubt, sizeof doubt,
-             "; other commands queued by then, which may be it instead: %u%s "
-             "(TENON_LAUNCH_BLOCKING=1 tells which)", found->others,
-             found->is_cut ? " or more" : "");
-  failure->tag = found->is_found ? step->tag : 0;
+    write_doubt(found, doubt, sizeof doubt);
+  failure->tag = found->is_found ? found->first.tag : 0;
   snprintf(failure->text, sizeof failure->text, "%s on %.64s%s",
            tn_cuda_code_text(code, text), device, doubt);
 }

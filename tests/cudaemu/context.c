@@ -1,5 +1,7 @@
 #include "tests/cudaemu/emulator.h"
 
+#include <limits.h>
+
 #include "tests/cudaemu/address.h"
 #include "tests/cudaemu/module.h"
 #include "tests/cudaemu/stream.h"
@@ -34,12 +36,36 @@ bool emu_is_context(const emu_context *context)
   return false;
 }
 
-void emu_context_lose(emu_context *context, CUresult code)
+void emu_context_fail(emu_context *context, CUresult code)
 {
-  if (context->lost) return;
-  context->lost = code;
+  static unsigned failures; /* of all contexts */
+  if (context->failed) return;
+  context->failed = code;
   emu_print("the context of device %d is lost: error %d", context->device,
             (int)code);
+  uint64_t random = emu_random(UINT64_C(0xfa11), failures++);
+  if (!emu.settings.seed || random % 3 == 0) context->lost = code;
+  else if (random % 3 == 1) context->untold = 1 + (random >> 8) % 8;
+  else context->untold = UINT_MAX;
+}
+
+void emu_context_lose(emu_context *context, CUresult code)
+{
+  emu_context_fail(context, code);
+  emu_context_tell(context);
+}
+
+CUresult emu_context_pass(emu_context *context)
+{
+  if (!context->failed || context->lost) return context->lost;
+  if (context->untold == 0) context->lost = context->failed;
+  else if (context->untold != UINT_MAX) context->untold--;
+  return context->lost;
+}
+
+CUresult emu_context_tell(emu_context *context)
+{
+  return context->lost = context->failed;
 }
 
 CUresult emu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device)

@@ -153,7 +153,7 @@ static CUresult queue(const transfer *wanted, CUstream handle,
   code = emu_enqueue(stream, what, run_transfer, t, free_transfer);
   if (!code && !is_late) {
     emu_stream_wait(stream);
-    code = stream->context->lost;
+    code = emu_context_tell(stream->context);
   }
   return code;
 }

@@ -34,7 +34,9 @@ struct CUctx_st {
   int device;
   unsigned retained;   /* 0: there is none */
   unsigned generation; /* counts lives */
-  CUresult lost;       /* what ended it, 0 while it works */
+  CUresult failed;     /* what ended it, 0 while it works */
+  CUresult lost;       /* the same once a call has told it */
+  unsigned untold;     /* calls that may still pass before one tells */
   unsigned peers;      /* bit d: device d's memory may be accessed */
   emu_stream *legacy;
 };
@@ -93,7 +95,14 @@ bool emu_are_peers(int device, int peer);
 
 /* context.c */
 bool emu_is_context(const emu_context *context); /* retained */
-void emu_context_lose(emu_context *context, CUresult code);
+void emu_context_lose(emu_context *context, CUresult code); /* and tell */
+/* What queued work ended the context with; calls tell it later, which one is
+ * a matter of the seed: the next one, one of the next, or one that waits. */
+void emu_context_fail(emu_context *context, CUresult code);
+/* A call that is about the context: what it has to say, 0: it works. */
+CUresult emu_context_pass(emu_context *context);
+/* The same of one that waits for work. */
+CUresult emu_context_tell(emu_context *context);
 bool emu_is_sticky(CUresult code);
 
 /* Of the library: a driver before 12.0. */

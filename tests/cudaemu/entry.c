@@ -18,6 +18,14 @@ static unsigned call_counts[EMU_CALLS];
 
 _Thread_local emu_thread emu_here;
 
+/* Only what ends the context comes from queued work. */
+static CUresult check_late(unsigned code)
+{
+  if (emu_is_sticky((CUresult)code)) return (CUresult)code;
+  emu_print("TENON_CUDAEMU_FAIL: queued work does not fail with %u", code);
+  _Exit(99);
+}
+
 /* "cuMemAlloc:3=2" fails the third call with code 2; ~ for = lets it queue its
  * command, which then fails so. Several are separated by commas. */
 static CUresult planned_code(emu_call call)
@@ -33,7 +41,7 @@ static CUresult planned_code(emu_call call)
         sscanf(plan + length + 1, "%u%c%u", &nth, &how, &code) == 3 &&
         nth == number) {
       if (how != '~') return (CUresult)code;
-      emu_here.planned = (CUresult)code;
+      emu_here.planned = check_late(code);
     }
     plan = strchr(plan, ',');
     if (plan) plan++;
@@ -55,11 +63,11 @@ static CUresult check_state(int needs)
   if (needs & EMU_BEFORE_INIT) return TN_CUDA_SUCCESS;
   if (!emu.initialised) return TN_CUDA_ERROR_NOT_INITIALIZED;
   if (!(needs & EMU_CONTEXT)) return TN_CUDA_SUCCESS;
-  const emu_context *context = emu_here.context;
+  emu_context *context = emu_here.context;
   if (!context) return (CUresult)EMU_ERROR_INVALID_CONTEXT;
   if (!context->retained || context->generation != emu_here.generation)
     return TN_CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  return context->lost;
+  return emu_context_pass(context);
 }
 
 static void begin(void)

@@ -98,12 +98,21 @@ CUresult emu_StreamWaitEvent(CUstream handle, CUevent event, unsigned flags)
                                     &event->clock));
 }
 
+/* What an event that is complete has to say: it is behind a failure, or not. */
+static CUresult conclude(const emu_event *event)
+{
+  const emu_stream *stream = event->stream;
+  if (stream && stream->failed && event->step >= stream->failed)
+    return emu_context_tell(event->context);
+  return event->context->lost;
+}
+
 CUresult emu_EventSynchronize(CUevent event)
 {
   CUresult code = enter_event(EMU_EventSynchronize, event);
   if (code) return code;
   if (event->stream) emu_step_wait(event->stream, event->step, &event->clock);
-  return emu_leave(event->context->lost);
+  return emu_leave(conclude(event));
 }
 
 CUresult emu_EventQuery(CUevent event)
@@ -113,7 +122,7 @@ CUresult emu_EventQuery(CUevent event)
   if (event->stream && event->stream->complete < event->step)
     return emu_leave(TN_CUDA_ERROR_NOT_READY);
   order_join(&emu.host, &event->clock);
-  return emu_leave(TN_CUDA_SUCCESS);
+  return emu_leave(conclude(event));
 }
 
 CUresult emu_EventElapsedTime(float *milliseconds, CUevent start, CUevent end)
@@ -129,6 +138,8 @@ CUresult emu_EventElapsedTime(float *milliseconds, CUevent start, CUevent end)
   if (start->stream->complete < start->step ||
       end->stream->complete < end->step)
     return emu_leave(TN_CUDA_ERROR_NOT_READY);
+  code = conclude(start) ? conclude(start) : conclude(end);
+  if (code) return emu_leave(code);
   int64_t ns = (int64_t)(end->time - start->time);
   *milliseconds = (float)((double)ns / 1e6);
   return emu_leave(TN_CUDA_SUCCESS);

@@ -50,10 +50,12 @@ CUresult emu_MemFree(CUdeviceptr address)
   if (code) return code;
   emu_allocation *a = find_begin(address, false, "cuMemFree");
   if (!a) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
-  if (emu.settings.seed && emu_random(a->number, 1) % 2)
+  if (emu.settings.seed && emu_random(a->number, 1) % 2) {
     emu_context_wait(emu.contexts + a->device);
-  emu_memory_drop(a);
-  return emu_leave(TN_CUDA_SUCCESS);
+    code = emu_context_tell(emu.contexts + a->device);
+  }
+  if (!code) emu_memory_drop(a);
+  return emu_leave(code);
 }
 
 CUresult emu_MemHostAlloc(void **memory, size_t bytes, unsigned flags)

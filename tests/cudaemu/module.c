@@ -189,7 +189,7 @@ CUresult emu_ModuleUnload(CUmodule handle)
   if (!module) return emu_leave(TN_CUDA_ERROR_INVALID_HANDLE);
   emu_context_wait(module->context);
   if (module->ptx) unload(module);
-  return emu_leave(module->context->lost);
+  return emu_leave(emu_context_tell(module->context));
 }
 
 void emu_modules_close(const emu_context *context)

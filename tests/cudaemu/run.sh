@@ -17,7 +17,8 @@
 #   --no-peers          --peers none
 #   --no-races          do not look for unordered accesses: faster
 #   --fail CALL:N=CODE  the N-th call of CALL (cuMemAlloc) answers CODE;
-#                       CALL:N~CODE: what it queues fails so; comma-separated
+#                       CALL:N~CODE: what it queues fails so, and a later call
+#                       tells, by the seed; comma-separated
 #   --trace             print every call
 set_option() {
   eval "TENON_CUDAEMU_$1=\$2; export TENON_CUDAEMU_$1"

@@ -88,7 +88,11 @@ static void run_command(emu_command *command)
 {
   emu_context *context = command->stream->context;
   CUresult code = command->planned;
-  if (context->lost || emu.ended) return;
+  if (emu.ended) return;
+  if (context->failed) {
+    if (!command->stream->failed) command->stream->failed = command->step;
+    return;
+  }
   if (!code && command->run) {
     busy++;
     pthread_mutex_unlock(&emu.lock);
@@ -96,7 +100,9 @@ static void run_command(emu_command *command)
     pthread_mutex_lock(&emu.lock);
     busy--;
   }
-  if (code) emu_context_lose(context, code);
+  if (!code) return;
+  command->stream->failed = command->step;
+  emu_context_fail(context, code);
 }
 
 static void *work(void *argument)
@@ -386,7 +392,7 @@ CUresult emu_StreamSynchronize(CUstream handle)
   CUresult code = enter_stream(EMU_StreamSynchronize, handle, &stream);
   if (code) return code;
   emu_stream_wait(stream);
-  return emu_leave(stream->context->lost);
+  return emu_leave(emu_context_tell(stream->context));
 }
 
 CUresult emu_StreamQuery(CUstream handle)
@@ -397,7 +403,7 @@ CUresult emu_StreamQuery(CUstream handle)
   if (stream->complete < stream->queued)
     return emu_leave(TN_CUDA_ERROR_NOT_READY);
   emu_stream_wait(stream);
-  return emu_leave(TN_CUDA_SUCCESS);
+  return emu_leave(emu_context_tell(stream->context));
 }
 
 CUresult emu_StreamGetCtx(CUstream handle, CUcontext *context)
@@ -429,7 +435,7 @@ static CUresult run_word_wait(emu_command *command)
   emu_stream *stream = command->stream;
   uint64_t pause = 1000;
   pthread_mutex_lock(&emu.lock);
-  while (emu_is_live(w->allocation) && !stream->context->lost && !emu.ended &&
+  while (emu_is_live(w->allocation) && !stream->context->failed && !emu.ended &&
          (int32_t)(__atomic_load_n(w->word, __ATOMIC_ACQUIRE) - w->value) < 0)
   {
     pause_worker(stream, pause);
@@ -473,5 +479,5 @@ CUresult emu_CtxSynchronize(void)
   CUresult code = emu_enter(EMU_CtxSynchronize, EMU_CONTEXT);
   if (code) return code;
   emu_context_wait(emu_current());
-  return emu_leave(emu_current()->lost);
+  return emu_leave(emu_context_tell(emu_current()));
 }

@@ -11,6 +11,7 @@ struct CUstream_st {
   bool is_legacy, is_blocking, is_closed, has_worker;
   int priority;
   uint32_t agent, queued, complete; /* steps */
+  uint32_t failed; /* from this step on nothing was done; 0: all was */
   emu_command *first, *last;
   pthread_cond_t wake;
   order_clock clock;  /* of what is queued */

@@ -235,6 +235,15 @@ static int launch_after(void)
   return (int)launch(f, 1, 1, streams[1], 0, 0);
 }
 
+static int event_behind(void)
+{
+  CUevent event = NULL;
+  cu.EventCreate(&event, 2);
+  launch(take_function("put"), 1, 1, streams[0], 0, 0);
+  cu.EventRecord(event, streams[0]);
+  return (int)cu.EventSynchronize(event);
+}
+
 static int other_device_after(void)
 {
   size_t now, total;
@@ -307,6 +316,7 @@ static const strict_case cases[] = {
   { "another stream after a fault", DOCUMENTED, 700,
     .run = other_stream_after },
   { "a launch after a fault", DOCUMENTED, 700, .run = launch_after },
+  { "an event behind a fault", ASSUMED, 700, .run = event_behind },
   { "another device after a fault", ASSUMED, 0, .run = other_device_after,
     .devices = 2 },
 };
