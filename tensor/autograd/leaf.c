@@ -3,16 +3,7 @@
 
 #include <stdlib.h>
 
-#include "tensor/autograd/history.h"
-
-tn_history *tn_history_of(tn_tensor *t)
-{
-  if (t->history) return t->history;
-  t->history = calloc(1, sizeof *t->history);
-  if (!t->history)
-    tn_set_error(TN_OUT_OF_MEMORY, "no host memory for a tensor's history");
-  return t->history;
-}
+#include "tensor/autograd/graph.h"
 
 bool tn_requires_grad(const tn_tensor *t)
 {

@@ -26,11 +26,8 @@
 #ifndef TN_TENSOR_AUTOGRAD_NODE_H
 #define TN_TENSOR_AUTOGRAD_NODE_H
 
-#include "tenon/autograd.h"
+#include "tensor/autograd/history.h"
 #include "tensor/tensor/scope.h"
-#include "tensor/tensor/tensor.h"
-
-typedef struct tn_node tn_node;
 
 typedef struct tn_node_kind {
   const char *name; /* of the operation, for messages */
@@ -49,11 +46,20 @@ bool tn_grad_needed(tn_tensor *const *inputs, int count);
 tn_node *tn_node_new(const tn_node_kind *kind, tn_tensor *const *inputs,
                      int count);
 
-/* Keeps a tensor (an input, an output or another one; NULL too) under the
+/* Keeps a tensor (an input, a new output or another one; NULL too) under the
  * next number. */
 void tn_node_save(tn_node *node, tn_tensor *t);
 
-/* Keeps plain numbers or a shape for the formula: up to 256 bytes, copied. */
+/* The same of the tensor that an operation in place changes, as it is after
+ * the change (tn_node_save: as it was before, which then is an error when the
+ * formula asks for it: save a clone). Before or after the computation. */
+void tn_node_save_output(tn_node *node, tn_tensor *t);
+
+#define TN_NODE_DATA_MAX 256
+
+/* Room for plain numbers or a shape for the formula, to be written by the
+ * caller; up to TN_NODE_DATA_MAX bytes. Never NULL: where the node is NULL or
+ * there is no memory, it is room that nobody reads. */
 void *tn_node_data(tn_node *node, size_t size);
 
 /* Makes `outputs` results of the node. On failure all are released and the
@@ -81,16 +87,31 @@ tn_status tn_node_check(const tn_node *node, tn_tensor *const *results);
  * that overlaps itself (rule T7). */
 tn_status tn_inplace_begin(tn_tensor *t, const char *operation);
 
-/* After: counts the change, and makes t the output of `node` (NULL: the
- * operation needs no gradient). Views of t and the tensor it is a view of
- * follow. Returns t, or NULL on failure. */
+/* After: counts the change, and makes t the output of `node`, of which it
+ * is an input too, and takes over the reference to it. NULL: the operation
+ * needs no gradient; if t has one and grad mode is on, it is 0 from there on.
+ * Views of t and the tensor it is a view of follow. Returns t, or NULL on
+ * failure. _at: of a node with several outputs.
+ *     tn_node *node = NULL;
+ *     if (tn_inplace_begin(a, "mul_") != TN_OK) return NULL;
+ *     if (tn_grad_needed(inputs, 2)) {
+ *       node = tn_node_new(&mul_kind, inputs, 2);
+ *       if (!node) return NULL;
+ *       ...saves...
+ *     }
+ *     ...the computation (on failure: tn_node_drop(node))...
+ *     return tn_inplace_end(a, node); */
 tn_tensor *tn_inplace_end(tn_tensor *t, tn_node *node);
+tn_tensor *tn_inplace_end_at(tn_tensor *t, tn_node *node, int output);
+
+/* Gives back a node that is not finished; NULL too. */
+void tn_node_drop(tn_node *node);
 
 /* Gives a new view of t its history. `kind` computes the gradient of t from
  * that of the view, with data as of tn_node_data. Where t requires no gradient
  * the view still follows it (views of a tensor that is changed in place later
  * share what became of it). Returns view; NULL, and view is released, on
- * failure. */
+ * failure. NULL is passed on. */
 tn_tensor *tn_view_finish(tn_tensor *view, tn_tensor *t,
                           const tn_node_kind *kind, const void *data,
                           size_t size);

@@ -50,6 +50,8 @@ static fresh_tensor *make(tn_place *place, tn_dtype dtype, tn_shape shape,
   t->offset = 0;
   t->numel = numel;
   t->history = NULL;
+  t->base = NULL;
+  atomic_init(&t->base_changes, 0);
   set_shape(t, shape);
   tn_shape_strides(shape, t->strides);
   tn_refs_init(&storage->refs);
@@ -124,6 +126,8 @@ tn_tensor *tn_tensor_view(const tn_tensor *t, tn_shape shape,
   view->storage = t->storage;
   view->offset = offset;
   view->history = NULL;
+  view->base = NULL;
+  atomic_init(&view->base_changes, 0);
   set_shape(view, shape);
   view->numel = 1;
   for (int i = 0; i < shape.ndim; i++) {
@@ -152,10 +156,11 @@ void tn_release(tn_tensor *t)
 {
   if (!t || !tn_refs_release(&t->refs)) return;
   if (t->history) tn_history_forget(t->history);
-  bool is_view = t->is_view;
+  tn_tensor *base = t->base;
   tn_storage *storage = t->storage;
-  if (is_view) free(t);
+  if (t->is_view) free(t);
   release_storage(storage);
+  if (base) tn_release(base);
 }
 
 /* Dimensions from the innermost stride outward: each must step over all that

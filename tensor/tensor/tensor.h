@@ -30,8 +30,10 @@ struct tn_tensor {
   bool is_contiguous, is_view;
   tn_storage *storage;
   int64_t offset, numel;
-  tn_history *history; /* NULL: requires no gradient and is no view of one
-                        * that does */
+  tn_history *history; /* NULL: requires no gradient */
+  tn_tensor *base;     /* whose memory it is a view of as gradients are
+                        * concerned, itself no view; referenced, or NULL */
+  atomic_uint base_changes; /* of the base's history when its own was made */
   int64_t sizes[TN_DIMS_MAX], strides[TN_DIMS_MAX];
 };
 
