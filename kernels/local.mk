@@ -16,6 +16,8 @@ kernel_sources = \
   %D%/indexing_f64.c \
   %D%/matmul_f64.c \
   %D%/matmul_int.c \
+  %D%/optim.c \
+  %D%/optim_f64.c \
   %D%/random.c \
   %D%/reduce.c \
   %D%/reduce_f64.c \
@@ -30,6 +32,7 @@ kernel_headers += %D%/attention_forms.h %D%/matmul_direct.h \
 noinst_HEADERS += $(kernel_headers)
 EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
   build-aux/fit_kernel_math.py
+kernel_headers += %D%/optim_forms.h
 
 # Our flags come after the user's: those must not change what kernels compute,
 # nor what they need of the processor. automake's rules have it the other way.
@@ -81,6 +84,8 @@ kernel_texts = \
   %D%/indexing_f64.kernel \
   %D%/matmul_f64.kernel \
   %D%/matmul_int.kernel \
+  %D%/optim.kernel \
+  %D%/optim_f64.kernel \
   %D%/random.kernel \
   %D%/reduce.kernel \
   %D%/reduce_f64.kernel \
@@ -112,6 +117,8 @@ kernel_ptx = \
   %D%/ptx/indexing_f64.ptx \
   %D%/ptx/matmul_f64.ptx \
   %D%/ptx/matmul_int.ptx \
+  %D%/ptx/optim.ptx \
+  %D%/ptx/optim_f64.ptx \
   %D%/ptx/random.ptx \
   %D%/ptx/reduce.ptx \
   %D%/ptx/reduce_f64.ptx \

@@ -62,6 +62,8 @@ cuda_fatbins += \
   %D%/fatbin/indexing_f64.fatbin \
   %D%/fatbin/matmul_f64.fatbin \
   %D%/fatbin/matmul_int.fatbin \
+  %D%/fatbin/optim.fatbin \
+  %D%/fatbin/optim_f64.fatbin \
   %D%/fatbin/random.fatbin \
   %D%/fatbin/reduce.fatbin \
   %D%/fatbin/reduce_f64.fatbin \

@@ -8,6 +8,7 @@ extern const kernel_case elementwise_cases[];
 extern const kernel_case elementwise_f64_cases[];
 extern const kernel_case reduce_cases[];
 extern const kernel_case matmul_cases[];
+extern const kernel_case optim_cases[];
 extern const kernel_case random_cases[];
 extern const kernel_case bytes_cases[];
 extern const kernel_case reduce_types_cases[];

@@ -2,6 +2,7 @@
 noinst_HEADERS += %D%/cases.h %D%/images.h %D%/survey.h %D%/trial.h \
   tests/numbers_layers.h tests/numbers_reference.h tests/numbers_rows.h
 noinst_HEADERS += tests/numbers_attention.h tests/numbers_products.h
+noinst_HEADERS += tests/numbers_optim.h
 EXTRA_DIST += tests/numbers_golden.txt
 
 # A library, so that the convenience libraries are linked as a whole.
@@ -26,6 +27,7 @@ check_LTLIBRARIES += %D%/libtrials.la
 %C%_libtrials_la_SOURCES += tests/numbers_attention.c \
   tests/numbers_products.c %D%/attention_cases.c %D%/indexing_cases.c \
   %D%/product_cases.c
+%C%_libtrials_la_SOURCES += tests/numbers_optim.c %D%/optim_cases.c
 %C%_libtrials_la_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off
 
 check_PROGRAMS += %D%/on_cpu
