@@ -83,3 +83,25 @@ check_PROGRAMS += %D%/across
 check_PROGRAMS += %D%/copy_rows
 %C%_copy_rows_SOURCES = %D%/copy_rows.c $(manual_test)
 %C%_copy_rows_LDADD = $(libtenon_la_OBJECTS)
+# Of core/memory.
+check_PROGRAMS += %D%/alloc_conf
+%C%_alloc_conf_SOURCES = %D%/alloc_conf.c $(manual_test)
+%C%_alloc_conf_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/memory_pool
+%C%_memory_pool_SOURCES = %D%/memory_pool.c $(manual_test)
+%C%_memory_pool_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/out_of_memory
+%C%_out_of_memory_SOURCES = %D%/out_of_memory.c $(manual_test)
+%C%_out_of_memory_LDADD = $(libtenon_la_OBJECTS)
+%C%_out_of_memory_LDFLAGS = $(AM_LDFLAGS) \
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+check_PROGRAMS += %D%/history
+%C%_history_SOURCES = %D%/history.c $(manual_test)
+%C%_history_LDADD = $(tests_ldadd)
+check_PROGRAMS += %D%/snapshot
+%C%_snapshot_SOURCES = %D%/snapshot.c $(manual_test)
+%C%_snapshot_LDADD = $(libtenon_la_OBJECTS)
+dist_check_SCRIPTS += %D%/snapshot_file.sh
+check_PROGRAMS += %D%/graph_pool
+%C%_graph_pool_SOURCES = %D%/graph_pool.c $(manual_test)
+%C%_graph_pool_LDADD = $(libtenon_la_OBJECTS)

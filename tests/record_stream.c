@@ -230,6 +230,17 @@ static void test_pinned(void)
   tn_stream_synchronize(stream);
 }
 
+static void test_pinning_opens_none(void)
+{
+  tn_block *block = tn_block_new(manual_second, 512);
+  tap_ok(manual->is_open(1) && !manual->is_open(0), "A169 one is in use");
+  void *memory = tn_malloc_pinned(100);
+  tap_ok(memory != NULL, "A169 memory is pinned for it");
+  tap_ok(!manual->is_open(0), "A169 without opening the other");
+  tn_free(memory);
+  tn_block_release(block);
+}
+
 static void test_all(void)
 {
   tn_default_stream(manual_first); /* number 0 */
@@ -245,5 +256,6 @@ static void test_all(void)
 int main(void)
 {
   manual_part("", test_all);
+  manual_part("", test_pinning_opens_none);
   return tap_done();
 }

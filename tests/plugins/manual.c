@@ -31,7 +31,7 @@ typedef struct command {
 } command;
 
 struct tn_backend_device {
-  int ordinal;
+  int ordinal, is_open;
   uint64_t used;
 };
 
@@ -117,6 +117,7 @@ static tn_status open_device(void *self, int ordinal,
 {
   (void)self;
   devices[ordinal].ordinal = ordinal;
+  devices[ordinal].is_open = 1;
   *device = &devices[ordinal];
   return TN_OK;
 }
@@ -606,6 +607,7 @@ static int control_waiting(int number)
   return waiting;
 }
 
+static int control_is_open(int ordinal) { return devices[ordinal].is_open; }
 static int control_alloc_count(void) { return allocs; }
 static int control_pinned_count(void) { return pinned_allocs; }
 static int control_copy_count(void) { return copies; }
@@ -634,6 +636,7 @@ const manual_control *manual_control_get(void)
     control_pinned_count,
     control_copy_count, control_used, control_fail_next, control_slots,
     control_launch, control_module_count, control_stream_destroyed,
+    control_is_open,
   };
   return &control;
 }

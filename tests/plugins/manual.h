@@ -39,6 +39,7 @@ typedef struct manual_control {
   const tn_backend_launch_desc *(*launch)(void);
   int (*module_count)(void); /* loaded now */
   int (*stream_destroyed)(int stream);
+  int (*is_open)(int ordinal);
 } manual_control;
 
 /* What the plugin exports beside its entry. */
