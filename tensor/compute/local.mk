@@ -1,5 +1,13 @@
 libtenon_tensor_la_SOURCES += \
+  %D%/contiguous.c \
+  %D%/contiguous.h \
   %D%/elementwise.c \
   %D%/elementwise.h \
   %D%/layout.c \
-  %D%/layout.h
+  %D%/layout.h \
+  %D%/random.c \
+  %D%/random.h \
+  %D%/reduce.c \
+  %D%/reduce.h \
+  %D%/rows.c \
+  %D%/rows.h

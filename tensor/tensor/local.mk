@@ -1,6 +1,8 @@
 libtenon_tensor_la_SOURCES += \
   %D%/dtype.c \
   %D%/dtype.h \
+  %D%/generator.c \
+  %D%/generator.h \
   %D%/place.c \
   %D%/place.h \
   %D%/refcount.h \

@@ -52,13 +52,19 @@ static void run(kernel_trial *t)
   trial_array *x = of->operand(t, count);
   trial_array *y = trial_output(t, count, of->size);
   char *want = trial_memory(count, of->size);
+  bool backwards = trial_below(t, 2);
   for (int64_t at = 0; at < outer * inner; at++) {
-    int64_t first = at / inner * n * inner + at % inner;
-    of->reference((char *)x->host + (size_t)first * of->size, n, inner,
-                  want + (size_t)first * of->size);
+    int64_t first = at / inner * n * inner + at % inner, step = inner;
+    if (backwards) {
+      first += (n - 1) * inner;
+      step = -inner;
+    }
+    of->reference((char *)x->host + first * (int64_t)of->size, n, step,
+                  want + first * (int64_t)of->size);
   }
-#define SHAPE \
-  TN_ARG_I64(outer), TN_ARG_I64(n), TN_ARG_I64(inner), TN_ARG_I64(blocks)
+#define SHAPE                                                            \
+  TN_ARG_I64(outer), TN_ARG_I64(n), TN_ARG_I64(inner),                   \
+      TN_ARG_I64(blocks), TN_ARG_I32(backwards)
   trial_launch(t, t->of->name, outer * blocks * inner,
                TN_ARGS(TRIAL_PTR(y), TRIAL_PTR(x), SHAPE));
   if (blocks > 1) {
