@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tensor/autograd/graph.h"
+#include "tensor/autograd/wanted.h"
 
 /* Where tn_node_data points to when there is no memory. */
 static __thread char scratch[TN_NODE_DATA_MAX];
@@ -207,7 +208,10 @@ const void *tn_node_data_of(const tn_node *node)
 
 bool tn_node_wants(const tn_node *node, int input)
 {
-  return node->edges[input].is_wanted;
+  const tn_edge *edge = &node->edges[input];
+  if (!edge->is_wanted || !tn_wanted_now) return edge->is_wanted;
+  if (!edge->node && !edge->leaf) return true; /* as its wrapper decides */
+  return tn_wanted_edge(tn_wanted_now, edge);
 }
 
 int tn_node_input_count(const tn_node *node)
@@ -223,9 +227,14 @@ tn_shape tn_node_input_shape(const tn_node *node, int input)
 
 tn_status tn_node_check(const tn_node *node, tn_tensor *const *results)
 {
-  for (int i = 0; i < node->input_count; i++)
-    if (node->edges[i].is_wanted && !results[i]) return tn_last_status();
-  return TN_OK;
+  int i;
+  for (i = 0; i < node->input_count; i++)
+    if (!results[i] && tn_node_wants(node, i)) break;
+  if (i == node->input_count) return TN_OK;
+  tn_status status = tn_last_status();
+  if (status != TN_OK) return status;
+  return tn_set_error(TN_INVALID_ARGUMENT, "backward of %s: no gradient of "
+                      "input %d", node->kind->name, i);
 }
 
 /* ---- lifetime ---- */
