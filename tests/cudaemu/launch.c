@@ -83,6 +83,8 @@ static CUresult run_launch(emu_command *command)
   l->memory = (ptx_memory){ l, find };
   l->config.memory = &l->memory;
   l->config.parameters = l->parameters;
+  if (emu.settings.seed)
+    l->config.seed = emu_random(command->stream->number, command->step) | 1;
   if (ptx_launch(l->function->module->ptx, l->function->entry, &l->config,
                  &fault, NULL))
     return TN_CUDA_SUCCESS;

@@ -344,7 +344,7 @@ static bool check_limit(ptx_run *run, ptx_warp *w, const group *g)
  * spin at lower counters: after a while apart, those behind have a turn. */
 bool ptx_warp_run(ptx_run *run, ptx_warp *w)
 {
-  uint32_t turn = PTX_WARP_TURN, from = 0, apart = 0;
+  uint32_t turn = run->turn, from = 0, apart = 0;
   while (turn) {
     uint32_t ready = w->live & ~w->at_barrier & ~w->syncing;
     if (!ready) {

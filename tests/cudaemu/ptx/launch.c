@@ -1,4 +1,4 @@
-/* Launches: one block after another. */
+/* Launches: one block after another, in an order that nobody promised. */
 #include "tests/cudaemu/ptx/run.h"
 
 #include <stdio.h>
@@ -166,6 +166,28 @@ static void free_run(ptx_run *run)
   ptx_race_free(run->race);
 }
 
+static uint64_t draw(const ptx_run *run, uint64_t number)
+{
+  uint64_t z = run->config->seed + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+/* Which warp is first, and how long each has its turn: now and then so short
+ * that warps overtake each other in the midst of what they do. */
+static void order_warps(ptx_run *run, uint64_t block)
+{
+  uint64_t random = draw(run, block);
+  run->turn = PTX_WARP_TURN;
+  if (!run->config->seed)
+    return;
+  run->first_warp = (unsigned)(random >> 32) % run->warp_count;
+  run->backwards = random & 1;
+  if (draw(run, UINT64_MAX) % 8 == 0)
+    run->turn = 8 + (uint32_t)(random >> 8) % 120;
+}
+
 static void begin_block(ptx_run *run)
 {
   uint32_t bytes = round_up(run->shared_bytes[0]) +
@@ -193,9 +215,11 @@ static bool run_block(ptx_run *run)
     uint64_t before = run->warp_steps;
     bool alive = false;
     for (unsigned i = 0; i < run->warp_count; i++) {
-      if (!ptx_warp_run(run, &run->warps[i]))
+      unsigned at = run->backwards ? run->warp_count - i : i;
+      ptx_warp *w = &run->warps[(run->first_warp + at) % run->warp_count];
+      if (!ptx_warp_run(run, w))
         return false;
-      alive |= run->warps[i].live != 0;
+      alive |= w->live != 0;
     }
     if (!alive)
       return true;
@@ -204,15 +228,42 @@ static bool run_block(ptx_run *run)
   }
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* From one block to the next: a step that comes past all of them. */
+static uint64_t draw_stride(const ptx_run *run, uint64_t total)
+{
+  if (!run->config->seed || total < 3)
+    return 1;
+  uint64_t stride = 1 + draw(run, 1) % (total - 1);
+  while (common_divisor(stride, total) != 1)
+    stride = stride % (total - 1) + 1;
+  return stride;
+}
+
 static bool run_blocks(ptx_run *run)
 {
   const uint32_t *grid = run->config->grid;
-  uint32_t *at = run->block;
-  for (at[2] = 0; at[2] < grid[2]; at[2]++)
-    for (at[1] = 0; at[1] < grid[1]; at[1]++)
-      for (at[0] = 0; at[0] < grid[0]; at[0]++)
-        if (!run_block(run))
-          return false;
+  uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
+  uint64_t stride = draw_stride(run, total);
+  uint64_t at = run->config->seed ? draw(run, 0) % total : 0;
+  for (uint64_t count = 0; count < total; count++) {
+    run->block[0] = (uint32_t)(at % grid[0]);
+    run->block[1] = (uint32_t)(at / grid[0] % grid[1]);
+    run->block[2] = (uint32_t)(at / grid[0] / grid[1]);
+    order_warps(run, at);
+    if (!run_block(run))
+      return false;
+    at = at < total - stride ? at + stride : at - (total - stride);
+  }
   return true;
 }
 

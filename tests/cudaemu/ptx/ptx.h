@@ -139,6 +139,7 @@ typedef struct ptx_launch_config {
   const ptx_memory *memory;
   uint64_t step_limit; /* of warp instructions in all, or 0 */
   bool ignore_races;   /* leave out the race detector of shared memory */
+  uint64_t seed;       /* of the order of blocks and warps; 0: as numbered */
 } ptx_launch_config;
 
 typedef struct ptx_counts {

@@ -7,7 +7,7 @@
 enum {
   PTX_SPANS = 64,
   PTX_BARRIERS = 16,
-  PTX_WARP_TURN = 20000, /* steps until another warp has a turn */
+  PTX_WARP_TURN = 20000, /* steps until another warp has a turn, at most */
   PTX_LANES_TURN = 4000, /* or other lanes, while not all run together */
 };
 
@@ -39,6 +39,9 @@ typedef struct ptx_run {
   ptx_fault *fault;
   ptx_warp *warps;
   unsigned warp_count;
+  unsigned first_warp; /* whose turn is first in this block */
+  bool backwards;      /* then the others, downwards */
+  uint32_t turn;       /* PTX_WARP_TURN or less */
   uint32_t threads; /* of a block */
   uint32_t block[3];
   unsigned char *shared[3]; /* entry's, module's, dynamic */

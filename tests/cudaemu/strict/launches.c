@@ -214,6 +214,43 @@ static int racy(void) { return run("racy", 64); }
 static int half(void) { return run("half", 64); }
 static int stop(void) { return run("stop", 1); }
 
+/* How many of 64 launches end with another block, or another warp, than the
+ * one before: all do the same, so any order of them is right. */
+static int changes(int word, unsigned grid, unsigned block)
+{
+  uint32_t *got = take_pinned(8), before = 0;
+  CUdeviceptr memory = take(8);
+  CUfunction last = take_function("last");
+  int count = 0;
+  for (int i = 0; i < 64; i++) {
+    launch(last, grid, block, streams[0], memory, 0);
+    cu.MemcpyDtoHAsync(got, memory, 8, streams[0]);
+    if (finish(streams[0])) return -1;
+    count += i && got[word] != before;
+    before = got[word];
+  }
+  return count > 10 ? 1 : count;
+}
+
+static int blocks_change(void) { return changes(0, 50, 32); }
+static int warps_change(void) { return changes(1, 1, 256); }
+
+/* Whether some launch loses counts: warps read what others are to write. */
+static int counts_lost(void)
+{
+  uint32_t *got = take_pinned(4);
+  CUdeviceptr memory = take(4);
+  CUfunction count = take_function("count");
+  for (int i = 0; i < 64; i++) {
+    cu.MemsetD32Async(memory, 0, 1, streams[0]);
+    launch(count, 1, 256, streams[0], memory, 0);
+    cu.MemcpyDtoHAsync(got, memory, 4, streams[0]);
+    if (finish(streams[0])) return -1;
+    if (*got != 800) return 1;
+  }
+  return 0;
+}
+
 /* What ends a context is all it says from then on, to any call. */
 static int after_fault(void)
 {
@@ -312,6 +349,14 @@ static const strict_case cases[] = {
   { "a barrier for half a block", OURS, 719, .run = half,
     "barrier 0 was reached by 32 of 64 threads" },
   { "trap", ASSUMED, 719, .run = stop, "trap" },
+  { "blocks run in no order", OURS, 1, .run = blocks_change },
+  { "unless asked to", OURS, 0, .run = blocks_change, .settings =
+    "TENON_CUDAEMU_SEED=0" },
+  { "nor do warps", OURS, 1, .run = warps_change },
+  { "unless asked to", OURS, 0, .run = warps_change, .settings =
+    "TENON_CUDAEMU_SEED=0" },
+  { "counts of warps that do not count atomically are lost", OURS, 1,
+    .run = counts_lost },
   { "any call after a fault", DOCUMENTED, 700, .run = after_fault },
   { "another stream after a fault", DOCUMENTED, 700,
     .run = other_stream_after },

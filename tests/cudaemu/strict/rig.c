@@ -40,6 +40,20 @@ static const char text[] =
   ".visible .entry half()\n{\n"
   ".reg .b32 %i; .reg .pred %p;\n"
   "mov.u32 %i, %tid.x; setp.lt.u32 %p, %i, 32; @%p bar.sync 0; ret;\n}\n"
+  ".visible .entry last(.param .u64 to)\n{\n" /* block, warp: who was last */
+  ".reg .b64 %a; .reg .b32 %i, %w, %l; .reg .pred %p;\n"
+  "ld.param.u64 %a, [to]; mov.u32 %i, %tid.x; and.b32 %l, %i, 31;\n"
+  "setp.ne.u32 %p, %l, 0; @%p ret; shr.u32 %w, %i, 5;\n"
+  "mov.u32 %l, %ctaid.x; st.global.u32 [%a], %l;\n"
+  "st.global.u32 [%a+4], %w; ret;\n}\n"
+  /* Counts up without an atomic operation. */
+  ".visible .entry count(.param .u64 to)\n{\n"
+  ".reg .b64 %a; .reg .b32 %i, %n, %l; .reg .pred %p;\n"
+  "ld.param.u64 %a, [to]; mov.u32 %i, %tid.x; and.b32 %l, %i, 31;\n"
+  "setp.ne.u32 %p, %l, 0; @%p ret; mov.u32 %n, 0;\n"
+  "again: ld.global.u32 %l, [%a]; add.u32 %l, %l, 1;\n"
+  "st.global.u32 [%a], %l; add.u32 %n, %n, 1;\n"
+  "setp.lt.u32 %p, %n, 100; @%p bra again; ret;\n}\n"
   ".visible .entry stop()\n{ trap; }\n"
   ".visible .entry small() .maxntid 32, 1, 1\n{ ret; }\n"
   ".visible .entry nothing()\n{ ret; }\n";
