@@ -1,10 +1,13 @@
 libtenon_tensor_la_SOURCES += \
   %D%/cumsum.c \
+  %D%/dims.c \
   %D%/dropout.c \
+  %D%/expand.c \
   %D%/factory.c \
   %D%/factory.h \
   %D%/layer_norm.c \
   %D%/loss.c \
+  %D%/part.c \
   %D%/placement.c \
   %D%/placement.h \
   %D%/print.c \
@@ -16,4 +19,6 @@ libtenon_tensor_la_SOURCES += \
   %D%/row_dim.c \
   %D%/row_dim.h \
   %D%/softmax.c \
-  %D%/statistics.c
+  %D%/statistics.c \
+  %D%/view.c \
+  %D%/view.h
