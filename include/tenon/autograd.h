@@ -92,12 +92,12 @@ TN_API void tn_grad_mode_pop(tn_grad_mode_guard *guard);
 
 typedef struct tn_function_context tn_function_context;
 
-/* forward: computes outputs (references that the library takes over) of
- * inputs, without remembering anything. backward: given the gradients of the
- * outputs (never NULL), puts those of the inputs, or NULL for zero, into
- * grad_inputs. Both run in a scope of their own and return TN_OK, or what
- * failed with the error set. forget: frees what forward put in
- * tn_context_data; may be NULL. */
+/* forward: computes outputs of inputs, without remembering anything. backward:
+ * given the gradients of the outputs (never NULL), puts those of the inputs,
+ * or NULL for zero, into grad_inputs. Both run in a scope of their own, to
+ * which what they put there belongs, and return TN_OK, or what failed with
+ * the error set. forget: frees the data, whether or not the function was
+ * applied with success; may be NULL. */
 typedef struct tn_function {
   const char *name;
   tn_status (*forward)(tn_function_context *context,
@@ -109,7 +109,9 @@ typedef struct tn_function {
   void (*forget)(void *data);
 } tn_function;
 
-/* Applies it. The function's struct must live as long as what it made. */
+/* Applies it; data is for tn_context_data. The function's struct must live as
+ * long as what it made. outputs: as of functions that return a tensor; all
+ * NULL on failure. */
 TN_API tn_status tn_function_apply(const tn_function *function, void *data,
                                    tn_tensor *const *inputs, int n_inputs,
                                    tn_tensor **outputs, int n_outputs);

@@ -73,7 +73,13 @@ void tn_node_forget(tn_node *node);
 bool tn_edge_set(tn_edge *edge, tn_tensor *t);
 void tn_edge_clear(tn_edge *edge);
 
-/* Notes the streams that an operation with these outputs runs on. */
+/* Notes of what form the outputs are. */
+bool tn_node_describe(tn_node *node, tn_tensor *const *outputs, int count);
+
+/* Makes t an output of the node; without effect where t has integers. */
+bool tn_node_attach(tn_node *node, tn_tensor *t, int output);
+
+/* Notes, once, the streams that an operation with this output runs on. */
 void tn_node_place(tn_node *node, const tn_tensor *output);
 
 /* What was saved as an output, or is t where that is a new tensor, is the

@@ -4,6 +4,7 @@ libtenon_tensor_la_SOURCES += \
   %D%/fit.h \
   %D%/frontier.c \
   %D%/frontier.h \
+  %D%/function.c \
   %D%/grad_mode.c \
   %D%/graph.h \
   %D%/history.c \

@@ -127,6 +127,7 @@ void *tn_node_data(tn_node *node, size_t size)
 
 void tn_node_place(tn_node *node, const tn_tensor *output)
 {
+  if (node->place) return;
   node->place = tn_tensor_place(output);
   node->stream = tn_stream_retain(tn_current_stream(node->place->device));
   for (int i = 0; i < node->input_count; i++) {
@@ -138,7 +139,7 @@ void tn_node_place(tn_node *node, const tn_tensor *output)
   }
 }
 
-static bool describe_outputs(tn_node *node, tn_tensor **outputs, int count)
+bool tn_node_describe(tn_node *node, tn_tensor *const *outputs, int count)
 {
   node->output_count = count;
   if (count == 1) return true;
@@ -159,7 +160,7 @@ static bool describe_outputs(tn_node *node, tn_tensor **outputs, int count)
 }
 
 /* The first output's history is in the node's memory, if there is none. */
-static bool attach(tn_node *node, tn_tensor *t, int output)
+bool tn_node_attach(tn_node *node, tn_tensor *t, int output)
 {
   if (!tn_dtype_is_float((tn_dtype)t->dtype)) return true;
   tn_node_adopt_saved(node, t, output, !t->history);
@@ -173,11 +174,11 @@ static bool attach(tn_node *node, tn_tensor *t, int output)
 
 static bool finish(tn_node *node, tn_tensor **outputs, int count)
 {
-  if (node->is_failed || !describe_outputs(node, outputs, count))
+  if (node->is_failed || !tn_node_describe(node, outputs, count))
     return false;
   tn_node_place(node, outputs[0]);
   for (int i = 0; i < count; i++)
-    if (!attach(node, outputs[i], i)) return false;
+    if (!tn_node_attach(node, outputs[i], i)) return false;
   return true;
 }
 

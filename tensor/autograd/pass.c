@@ -146,7 +146,8 @@ static tn_status arrive_at_leaf(tn_pass *pass, tn_tensor *leaf,
   return TN_OK;
 }
 
-static tn_status arrive(tn_pass *pass, const tn_edge *edge, sent_gradient arrival)
+static tn_status arrive(tn_pass *pass, const tn_edge *edge,
+                        sent_gradient arrival)
 {
   if (edge->node)
     return arrive_at_node(pass, edge->node, edge->output, arrival);
