@@ -15,3 +15,4 @@ include %D%/tensor/local.mk
 include %D%/compute/local.mk
 include %D%/autograd/local.mk
 include %D%/ops/local.mk
+include %D%/nn/local.mk

@@ -14,6 +14,7 @@
 #include "tenon/tensor.h"
 #include "tenon/ops.h"
 #include "tenon/autograd.h"
+#include "tenon/nn.h"
 #include "tenon/version.h"
 
 #endif

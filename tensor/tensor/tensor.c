@@ -152,6 +152,12 @@ tn_tensor *tn_retain(tn_tensor *t)
   return t;
 }
 
+/* The storage that a tensor was made with, whose host memory it is in. */
+static tn_storage *home_of(tn_tensor *t)
+{
+  return &((fresh_tensor *)(void *)t)->storage;
+}
+
 void tn_release(tn_tensor *t)
 {
   if (!t || !tn_refs_release(&t->refs)) return;
@@ -159,8 +165,37 @@ void tn_release(tn_tensor *t)
   tn_tensor *base = t->base;
   tn_storage *storage = t->storage;
   if (t->is_view) free(t);
+  else if (storage != home_of(t)) release_storage(home_of(t));
   release_storage(storage);
   if (base) tn_release(base);
+}
+
+/* No longer needed on the device by the only one who refers to it. */
+static void drop_memory(tn_storage *storage)
+{
+  if (atomic_load_explicit(&storage->refs, memory_order_acquire) != 1) return;
+  tn_block_release(storage->block);
+  if (storage->pinned) tn_free(storage->pinned);
+  storage->block = NULL;
+  storage->pinned = NULL;
+  storage->address = NULL;
+  storage->bytes = 0;
+}
+
+void tn_tensor_take(tn_tensor *t, const tn_tensor *from)
+{
+  tn_storage *old = t->storage;
+  tn_refs_retain(&from->storage->refs);
+  atomic_store(&from->storage->version, atomic_load(&old->version) + 1);
+  t->storage = from->storage;
+  t->dtype = from->dtype;
+  t->is_contiguous = from->is_contiguous;
+  t->offset = from->offset;
+  memcpy(t->strides, from->strides, sizeof t->strides);
+  if (!t->is_view && old == home_of(t)) drop_memory(old);
+  else release_storage(old);
+  tn_release(t->base);
+  t->base = NULL;
 }
 
 /* Dimensions from the innermost stride outward: each must step over all that

@@ -73,6 +73,12 @@ tn_tensor *tn_tensor_like(const tn_tensor *t, tn_dtype dtype,
 tn_tensor *tn_tensor_view(const tn_tensor *t, tn_shape shape,
                           const int64_t *strides, int64_t offset);
 
+/* t gets the memory, dtype and strides of `from`, which is of its shape and
+ * has memory that nothing else uses; t remains the same leaf. Its versions go
+ * on, so that what was saved of it counts as changed. Other views of the
+ * memory that it had keep that. */
+void tn_tensor_take(tn_tensor *t, const tn_tensor *from);
+
 /* Whether two elements share memory (an expanded dimension). Exact for
  * strides that nest; others count as overlapping. */
 bool tn_tensor_overlaps_itself(const tn_tensor *t);
