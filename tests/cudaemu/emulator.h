@@ -52,7 +52,6 @@ typedef struct emu_state {
   emu_stream *streams;
   emu_event *events;
   emu_module *modules;
-  order_clock host; /* what some host thread has waited for */
 } emu_state;
 
 extern emu_state emu;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tests/cudaemu/host.h"
 #include "tests/cudaemu/stream.h"
 
 struct CUevent_st {
@@ -121,7 +122,7 @@ CUresult emu_EventQuery(CUevent event)
   if (code) return code;
   if (event->stream && event->stream->complete < event->step)
     return emu_leave(TN_CUDA_ERROR_NOT_READY);
-  order_join(&emu.host, &event->clock);
+  emu_host_learn(&event->clock);
   return emu_leave(conclude(event));
 }
 

@@ -103,6 +103,8 @@ driver_ldflags = $(AM_LDFLAGS) -rpath /nowhere -version-info 1:0:0 -no-undefined
   %D%/emulator.h \
   %D%/entry.c \
   %D%/event.c \
+  %D%/host.c \
+  %D%/host.h \
   %D%/launch.c \
   %D%/memory_calls.c \
   %D%/module.c \

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tests/cudaemu/address.h"
+#include "tests/cudaemu/host.h"
 
 enum { TAGS = 4096 };
 
@@ -177,7 +178,7 @@ static bool append(emu_stream *stream, emu_command *command)
 {
   command->planned = emu_planned_failure();
   if (!add_legacy_waits(stream, command) ||
-      !order_join(&command->clock, &emu.host) ||
+      !emu_host_teach(&command->clock) ||
       !order_join(&command->clock, &stream->clock) ||
       !order_note(&command->clock, stream->agent, stream->queued + 1) ||
       !order_join(&stream->clock, &command->clock))
@@ -237,8 +238,8 @@ void emu_step_wait(const emu_stream *stream, uint32_t step,
   order_join(&known, clock);
   while (stream->complete < step && !emu.ended)
     pthread_cond_wait(&emu.progress, &emu.lock);
-  order_join(&emu.host, &known);
-  order_join(&emu.host, &stream->passed);
+  emu_host_learn(&known);
+  emu_host_learn(&stream->passed);
   order_clock_free(&known);
 }
 
@@ -257,8 +258,8 @@ void emu_context_wait(const emu_context *context)
       continue;
     }
     if (s->context == context) {
-      order_join(&emu.host, &s->clock);
-      order_join(&emu.host, &s->passed);
+      emu_host_learn(&s->clock);
+      emu_host_learn(&s->passed);
     }
     s = s->next;
   }
@@ -442,7 +443,7 @@ static CUresult run_word_wait(emu_command *command)
     if (pause < 200000) pause *= 2;
   }
   bool is_there = emu_is_live(w->allocation);
-  order_join(&stream->passed, &emu.host);
+  emu_host_teach(&stream->passed);
   pthread_mutex_unlock(&emu.lock);
   if (is_there) return TN_CUDA_SUCCESS;
   emu_print("use after free: a wait for a word at 0x%llx, which was freed",

@@ -1,5 +1,7 @@
 /* Accesses of two streams to the same memory: unordered ones are reported, and
  * no others. */
+#include <pthread.h>
+
 #include "tests/cudaemu/strict/strict.h"
 
 static CUevent new_event(void)
@@ -118,6 +120,47 @@ static int kernel_halves(void)
   return finish_both();
 }
 
+static void *wait_first(void *unused)
+{
+  (void)unused;
+  cu.CtxSetCurrent(contexts[0]);
+  return (void *)(intptr_t)finish(streams[0]);
+}
+
+/* One thread waits, and another, which joins it, goes on: the driver sees no
+ * more of that than the order of calls. */
+static int through_thread(void)
+{
+  pthread_t thread;
+  CUdeviceptr memory = take(64);
+  fill(memory, 64, 0);
+  pthread_create(&thread, NULL, wait_first, NULL);
+  pthread_join(thread, NULL);
+  fill(memory, 64, 1);
+  return finish_both();
+}
+
+static CUdeviceptr shared_memory;
+
+static void *fill_first(void *unused)
+{
+  (void)unused;
+  cu.CtxSetCurrent(contexts[0]);
+  fill(shared_memory, 64, 0);
+  return NULL;
+}
+
+/* That a thread has queued something does not order what another queues. */
+static int two_threads(void)
+{
+  pthread_t thread;
+  shared_memory = take(64);
+  pthread_create(&thread, NULL, fill_first, NULL);
+  pthread_join(thread, NULL);
+  fill(shared_memory, 64, 1);
+  return finish_both();
+}
+
 /* By way of a third stream. */
 static int transitive(void)
 {
@@ -152,6 +195,10 @@ static const strict_case cases[] = {
   { "the event was recorded too early", OURS, 1, .run = waited_early,
     "nothing says which comes first" },
   { "the host waited in between", OURS, 0, .run = through_host },
+  { "another thread of the host waited in between", OURS, 0,
+    .run = through_thread },
+  { "another thread queued", OURS, 1, .run = two_threads,
+    "unordered: a fill on stream" },
   { "the host asked in between", OURS, 0, .run = through_query },
   { "each has its part", OURS, 0, .run = two_halves },
   { "the parts share a byte", OURS, 1, .run = overlap, "byte 50 (0x" },
