@@ -118,19 +118,19 @@ TN_FUNCTION REAL plus(REAL a, REAL b) { return a + b; }
 TN_FUNCTION void weigh(TN_LOCAL REAL *x, TN_LOCAL REAL *m, TN_LOCAL REAL *s,
                        TN_LOCAL REAL *factor)
 {
-  REAL half[KEYS];
+  REAL folded[KEYS];
   for (int32 k = 0; k < KEYS; k++)
-    half[k] = x[k];
-  HALVES(half, greater)
-  const REAL top = greater(*m, half[0]);
+    folded[k] = x[k];
+  HALVES(folded, greater)
+  const REAL top = greater(*m, folded[0]);
   const REAL base = base_of(top);
   for (int32 k = 0; k < KEYS; k++) {
     x[k] = EXP_NEG(x[k] - base);
-    half[k] = x[k];
+    folded[k] = x[k];
   }
-  HALVES(half, plus)
+  HALVES(folded, plus)
   *factor = EXP_NEG(*m - base);
-  *s = FMA(*s, *factor, half[0]);
+  *s = FMA(*s, *factor, folded[0]);
   *m = top;
 }
 

@@ -3,8 +3,8 @@
 #include "tensor/compute/contiguous.h"
 
 #include "tensor/compute/elementwise.h"
+#include "tensor/compute/indexing.h"
 
-/* By size: bits are moved, whatever they mean. */
 static tn_elementwise move_f32 = TN_ELEMENTWISE("elementwise", "copy", "f32");
 static tn_elementwise move_f64 =
     TN_ELEMENTWISE("elementwise_f64", "copy", "f64");
@@ -12,6 +12,8 @@ static tn_elementwise move_f64 =
 tn_status tn_tensor_move(tn_tensor *to, tn_tensor *from)
 {
   tn_elementwise *kernel = to->dtype == TN_F64 ? &move_f64 : &move_f32;
+  if (!tn_dtype_is_float((tn_dtype)to->dtype)) /* no corner is cut off */
+    return tn_triangle_run(to, from, INT64_MIN, INT64_MAX);
   return tn_elementwise_run(kernel, (tn_tensor *[]){ to, from }, 2, NULL, 0);
 }
 

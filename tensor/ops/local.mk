@@ -5,12 +5,17 @@ libtenon_tensor_la_SOURCES += \
   %D%/expand.c \
   %D%/factory.c \
   %D%/factory.h \
+  %D%/indexing.c \
+  %D%/indexing.h \
   %D%/layer_norm.c \
   %D%/loss.c \
+  %D%/matmul.c \
+  %D%/matmul.h \
   %D%/part.c \
   %D%/placement.c \
   %D%/placement.h \
   %D%/print.c \
+  %D%/product.c \
   %D%/random.c \
   %D%/read.c \
   %D%/reduce.c \
@@ -18,6 +23,7 @@ libtenon_tensor_la_SOURCES += \
   %D%/reduction.h \
   %D%/row_dim.c \
   %D%/row_dim.h \
+  %D%/scatter.c \
   %D%/softmax.c \
   %D%/statistics.c \
   %D%/view.c \

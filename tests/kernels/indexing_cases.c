@@ -191,21 +191,30 @@ static sorted random_keys(kernel_trial *t, int64_t n, int64_t limit)
   return s;
 }
 
-static void sort_all(kernel_trial *t)
+/* Keys and positions as sorting leaves them: insertion keeps equal ones in
+ * order. */
+static void sort_on_host(const trial_array *from, int64_t n, uint64_t *key,
+                         uint64_t *order)
 {
-  int64_t n = t->size, limit = 1 + (trial_random(t) >> trial_below(t, 60) >> 4);
-  sorted before = random_keys(t, n, limit);
-  uint64_t *key = trial_memory(n, 8), *order = trial_memory(n, 8);
-  const uint64_t *from = before.key->host;
-  for (int64_t p = 0; p < n; p++) { /* insertion keeps equal ones in order */
+  const uint64_t *own = from->host;
+  for (int64_t p = 0; p < n; p++) {
     int64_t at = p;
-    for (; at > 0 && key[at - 1] > from[p]; at--) {
+    for (; at > 0 && key[at - 1] > own[p]; at--) {
       key[at] = key[at - 1];
       order[at] = order[at - 1];
     }
-    key[at] = from[p];
+    key[at] = own[p];
     order[at] = (uint64_t)p;
   }
+}
+
+static void sort_all(kernel_trial *t)
+{
+  int64_t n = t->size;
+  int64_t limit = 1 + (int64_t)(trial_random(t) >> trial_below(t, 60) >> 4);
+  sorted before = random_keys(t, n, limit);
+  uint64_t *key = trial_memory(n, 8), *order = trial_memory(n, 8);
+  sort_on_host(before.key, n, key, order);
   sorted after = sort(t, before, n, limit);
   trial_expect_u64(t, after.key, key, n);
   trial_expect_u64(t, after.order, order, n);
@@ -213,7 +222,16 @@ static void sort_all(kernel_trial *t)
   free(order);
 }
 
-/* y[key] += x, in order; to be compared with the sorted kind. */
+static sorted sorted_keys(kernel_trial *t, const sorted *from, int64_t n)
+{
+  sorted to = { trial_zeros(t, n, 8), trial_zeros(t, n, 8) };
+  sort_on_host(from->key, n, to.key->host, to.order->host);
+  trial_upload(t, to.key);
+  trial_upload(t, to.order);
+  return to;
+}
+
+/* y[key] += x, in order of positions. */
 #define SCATTER_CASE(suffix, type, unsign, make, expect)                    \
   static void scatter_##suffix(kernel_trial *t)                             \
   {                                                                         \
@@ -232,7 +250,7 @@ static void sort_all(kernel_trial *t)
             (type)((unsign)want[own * y_row + c] +                          \
                    (unsign)((type *)x->host)[p * x_row + c]);               \
     }                                                                       \
-    s = sort(t, s, n, limit);                                               \
+    s = sorted_keys(t, &s, n);                                              \
     trial_launch(t, "scatter_" #suffix, n * ((columns + 63) / 64),          \
                  TN_ARGS(TRIAL_PTR(y), TRIAL_PTR(x), TRIAL_PTR(s.key),      \
                          TRIAL_PTR(s.order), TN_ARG_I64(n),                 \
