@@ -73,3 +73,4 @@ include %D%/exec/local.mk
 include %D%/memory/local.mk
 include %D%/copy/local.mk
 include %D%/launch/local.mk
+include %D%/graph/local.mk

@@ -4,6 +4,7 @@ dist_tenoninclude_HEADERS = \
   %D%/tenon/backend.h \
   %D%/tenon/copy.h \
   %D%/tenon/device.h \
+  %D%/tenon/graph.h \
   %D%/tenon/kernel.h \
   %D%/tenon/kernel_lang.h \
   %D%/tenon/kernel_math.h \

@@ -105,3 +105,8 @@ dist_check_SCRIPTS += %D%/snapshot_file.sh
 check_PROGRAMS += %D%/graph_pool
 %C%_graph_pool_SOURCES = %D%/graph_pool.c $(manual_test)
 %C%_graph_pool_LDADD = $(libtenon_la_OBJECTS)
+
+check_PROGRAMS += %D%/graph
+%C%_graph_SOURCES = %D%/graph.c $(device_test)
+%C%_graph_LDADD = $(tests_ldadd)
+device_tests += %D%/graph

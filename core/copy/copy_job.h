@@ -60,6 +60,9 @@ tn_status tn_copy_queue(tn_stream *stream, const tn_copy_side *dst,
                         const tn_copy_side *src, const tn_copy_shape *shape,
                         uint32_t flags);
 
+/* The same of a description that the stream's device was given before. */
+tn_status tn_copy_queue_desc(tn_stream *stream, const tn_copy_desc *desc);
+
 /* Later work of `waiter` runs after what `other` has now. */
 tn_status tn_copy_order(tn_stream *waiter, tn_stream *other);
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "core/copy/copy_job.h"
+#include "core/exec/capture.h"
 #include "core/exec/tag.h"
 
 static const int32_t kinds[2][2] = { /* [has dst][has src] */
@@ -61,21 +62,27 @@ static tn_status loop(tn_stream *stream, const tn_copy_desc *whole)
   return status;
 }
 
+tn_status tn_copy_queue_desc(tn_stream *stream, const tn_copy_desc *desc)
+{
+  bool is_plain = desc->rows == 1 && desc->depth == 1;
+  tn_stream_lock(stream);
+  tn_status status = call(stream, desc);
+  if (status == TN_UNSUPPORTED && !is_plain) status = loop(stream, desc);
+  tn_stream_unlock(stream);
+  if (status != TN_OK)
+    tn_plugin_error(stream->state, status, "%s, %" PRIu64 " bytes",
+                    tn_tag_text(desc->tag),
+                    desc->row_bytes * desc->rows * desc->depth);
+  return status;
+}
+
 tn_status tn_copy_queue(tn_stream *stream, const tn_copy_side *dst,
                         const tn_copy_side *src, const tn_copy_shape *shape,
                         uint32_t flags)
 {
   const tn_copy_desc desc = describe(dst, src, shape, flags);
-  bool is_plain = shape->rows == 1 && shape->depth == 1;
-  tn_stream_lock(stream);
-  tn_status status = call(stream, &desc);
-  if (status == TN_UNSUPPORTED && !is_plain) status = loop(stream, &desc);
-  tn_stream_unlock(stream);
-  if (status != TN_OK)
-    tn_plugin_error(stream->state, status, "%s, %" PRIu64 " bytes",
-                    tn_tag_text(desc.tag),
-                    shape->row_bytes * shape->rows * shape->depth);
-  return status;
+  return tn_is_captured(stream) ? tn_capture_copy(stream, &desc)
+                                : tn_copy_queue_desc(stream, &desc);
 }
 
 tn_status tn_copy_order(tn_stream *waiter, tn_stream *other)

@@ -11,6 +11,7 @@
 #include "core/base/shutdown.h"
 #include "core/copy/copy_job.h"
 #include "core/copy/peer_path.h"
+#include "core/exec/capture.h"
 #include "core/exec/tag.h"
 #include "core/memory/allocator.h"
 #include "core/memory/pinned.h"
@@ -30,17 +31,22 @@ static void fill_by_hand(char *to, const tn_fill *fill)
     memcpy(to + i * fill->pattern_bytes, &fill->pattern, fill->pattern_bytes);
 }
 
-static tn_status queue(tn_stream *stream, const tn_fill *fill)
+static tn_fill_desc describe(const tn_fill *fill)
 {
-  tn_device_state *state = stream->state;
-  const tn_fill_desc desc = {
-    .struct_size = sizeof desc,
+  return (tn_fill_desc){
+    .struct_size = sizeof(tn_fill_desc),
     .pattern_bytes = fill->pattern_bytes,
     .dst = fill->dst,
     .count = fill->count,
     .pattern = fill->pattern,
     .tag = TN_TAG_FILL,
   };
+}
+
+static tn_status queue(tn_stream *stream, const tn_fill *fill)
+{
+  tn_device_state *state = stream->state;
+  const tn_fill_desc desc = describe(fill);
   tn_stream_lock(stream);
   tn_status status = state->backend->copy.fill(stream->queue, state->handle,
                                                &desc);
@@ -90,6 +96,10 @@ tn_status tn_fill_queue(tn_stream *stream, const tn_fill *fill)
   uint64_t bytes = fill->count * fill->pattern_bytes;
   const tn_device_state *state = stream->state;
   bool has_fill = state->backend->copy.fill != NULL;
+  if (tn_is_captured(stream)) {
+    const tn_fill_desc desc = describe(fill);
+    return tn_capture_fill(stream, &desc);
+  }
   if (stream->is_eager && state->info.capabilities & TN_CAP_HOST_ACCESS &&
       (bytes <= BY_HAND || !has_fill)) {
     fill_by_hand((char *)(uintptr_t)fill->dst, fill);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/copy/copy_job.h"
+#include "core/exec/capture.h"
 #include "core/memory/pinned.h"
 
 /* The rules in one place:
@@ -17,6 +18,8 @@
  *             of a non_blocking copy it is left to the plugin, which takes
  *             the bytes and does not wait.
  */
+#define PAGEABLE "copy from or to pageable host memory"
+
 typedef struct host_copy {
   const tn_copy_job *job;
   tn_copy_side host; /* without a state */
@@ -79,6 +82,8 @@ static tn_status copy_pinned(const host_copy *copy)
 static tn_status copy_pageable(const host_copy *copy)
 {
   tn_status status = TN_OK;
+  if (tn_is_captured(copy->stream))
+    return tn_capture_refuse(copy->stream, PAGEABLE);
   bool is_taken = copy->to_device && copy->job->non_blocking;
   if (copy->host_stream)
     status = tn_stream_wait_idle(copy->host_stream, TN_NO_LIMIT);
@@ -128,6 +133,10 @@ static tn_status move(const tn_copy_job *job)
 tn_status tn_copy_by_hand(const tn_copy_job *job)
 {
   tn_status status = TN_OK;
+  if (job->dst.stream && tn_is_captured(job->dst.stream))
+    return tn_capture_refuse(job->dst.stream, PAGEABLE);
+  if (job->src.stream && tn_is_captured(job->src.stream))
+    return tn_capture_refuse(job->src.stream, PAGEABLE);
   if (job->dst.stream)
     status = tn_stream_wait_idle(job->dst.stream, TN_NO_LIMIT);
   if (status == TN_OK && job->src.stream)

@@ -177,6 +177,9 @@ static tn_status query(tn_event *event)
   tn_stream *stream;
   tn_moment *moment = look(event, &stream);
   tn_status status = tn_moment_query(moment);
+  if (status == TN_NOT_READY && moment->mark)
+    status = tn_error(TN_CAPTURE_VIOLATION, "event query: the event was "
+                      "recorded in a capture that goes on");
   if (status == TN_NOT_READY) flush(event, stream);
   if (status != TN_OK) stream = NULL;
   return conclude(event, moment, stream, status);

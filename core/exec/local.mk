@@ -1,4 +1,5 @@
 libtenon_la_SOURCES += \
+  %D%/capture.h \
   %D%/current_stream.c \
   %D%/event.c \
   %D%/event.h \

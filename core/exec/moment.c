@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
+#include "core/base/error.h"
 #include "core/base/shutdown.h"
+#include "core/exec/capture.h"
 #include "core/exec/presence.h"
 #include "core/exec/stream_pool.h"
 
@@ -37,6 +39,28 @@ static void unlink_moment(tn_moment_list *list, tn_moment *moment)
   else list->first = moment->next;
 }
 
+static void init(tn_moment *moment, tn_device_state *state)
+{
+  tn_refcount_init(&moment->refs);
+  atomic_init(&moment->is_complete, false);
+  moment->state = state;
+  moment->mark = NULL;
+  moment->is_dead = moment->is_listed = false;
+}
+
+tn_moment *tn_moment_of_capture(tn_device_state *state,
+                                struct tn_capture_mark *mark)
+{
+  tn_moment *moment = malloc(sizeof *moment);
+  if (!moment) {
+    tn_error(TN_OUT_OF_MEMORY, "no memory for an event's moment");
+    return NULL;
+  }
+  init(moment, state);
+  moment->mark = mark;
+  return moment;
+}
+
 tn_moment *tn_moment_new(tn_device_state *state, const tn_point *point)
 {
   tn_moment *moment = malloc(sizeof *moment);
@@ -44,11 +68,8 @@ tn_moment *tn_moment_new(tn_device_state *state, const tn_point *point)
     state->backend->stream.point_release(state->handle, point);
     return NULL;
   }
-  tn_refcount_init(&moment->refs);
-  atomic_init(&moment->is_complete, false);
-  moment->state = state;
+  init(moment, state);
   moment->point = *point;
-  moment->is_dead = false;
   tn_moment_list *list = list_of(state);
   tn_brief_lock_take(&list->lock);
   link_moment(list, moment);
@@ -72,6 +93,11 @@ static bool unlist(tn_moment *moment, bool *has_point)
 void tn_moment_release(tn_moment *moment)
 {
   if (!moment || !tn_refcount_release(&moment->refs)) return;
+  if (moment->mark) {
+    tn_capture_mark_release(moment->mark);
+    free(moment);
+    return;
+  }
   bool is_inside = tn_enter_to_release(moment->state), has_point;
   if (unlist(moment, &has_point)) {
     if (has_point && is_inside) release_point(moment);
@@ -107,6 +133,7 @@ static void set_past(tn_moment *moment)
 tn_status tn_moment_poll(tn_moment *moment)
 {
   if (is_past(moment)) return TN_OK;
+  if (moment->mark) return TN_NOT_READY;
   tn_device_state *state = moment->state;
   tn_status status = state->backend->stream.query(state->handle,
                                                   &moment->point);
@@ -125,6 +152,7 @@ tn_status tn_moment_query(tn_moment *moment)
 tn_status tn_moment_wait(tn_moment *moment, uint64_t timeout)
 {
   if (is_past(moment)) return TN_OK;
+  if (moment->mark) return tn_capture_refuse_moment(moment, "wait of the host");
   tn_device_state *state = moment->state;
   tn_status status = state->backend->stream.host_wait(
       state->handle, &moment->point, timeout);

@@ -12,6 +12,7 @@ typedef struct tn_moment {
   atomic_bool is_complete; /* never goes back */
   tn_device_state *state;
   tn_point point;
+  struct tn_capture_mark *mark; /* in a capture, and without a point */
   /* Under the lock of the device's list: */
   bool is_listed; /* the point is not released */
   bool is_dead;   /* without references, since the shutdown began */
@@ -29,6 +30,10 @@ typedef struct tn_moment_list {
 /* A moment of a point that the plugin just recorded, which it owns from now
  * on. NULL without memory: the point was released. */
 tn_moment *tn_moment_new(tn_device_state *state, const tn_point *point);
+
+/* A moment in a capture, which takes over the mark; NULL without memory. */
+tn_moment *tn_moment_of_capture(tn_device_state *state,
+                                struct tn_capture_mark *mark);
 
 static inline void tn_moment_retain(tn_moment *moment)
 {

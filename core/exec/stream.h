@@ -38,6 +38,9 @@ struct tn_stream {
   _Atomic(struct tn_stream_cache *) cache;
   _Atomic(void (*)(tn_stream *)) cache_release;
 
+  /* core/graph: while the stream is captured. */
+  _Atomic(struct tn_lane *) lane;
+
   /* Serialises the plugin's calls and guards the rest. */
   pthread_mutex_t lock;
   tn_moment *tail;    /* the last one taken, NULL: none or known to be past */

@@ -6,6 +6,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/exec/capture.h"
 #include "core/exec/stream.h"
 #include "core/exec/tag.h"
 
@@ -61,6 +62,7 @@ tn_status tn_stream_moment(tn_stream *stream, uint32_t flags,
                            tn_moment **moment)
 {
   *moment = NULL;
+  if (tn_is_captured(stream)) return tn_capture_moment(stream, moment);
   if (stream->is_eager && !(flags & TN_RECORD_TIMING)) return TN_OK;
   if (stream->is_inline)
     return record(stream, flags & TN_RECORD_TIMING, moment);
@@ -114,6 +116,9 @@ static tn_status refuse_late(tn_stream *stream, uint64_t timeout)
 tn_status tn_stream_wait_idle(tn_stream *stream, uint64_t timeout)
 {
   tn_moment *moment;
+  if (tn_is_captured(stream))
+    return tn_capture_refuse(stream, "wait of the host (synchronising, "
+                             "reading)");
   tn_status status = tn_stream_moment(stream, TN_MOMENT_FLUSH, &moment);
   if (status != TN_OK) return status;
   status = tn_moment_wait(moment, timeout);
@@ -142,7 +147,9 @@ static bool is_blocking(void)
 
 tn_status tn_stream_settle(tn_stream *stream, tn_status status)
 {
-  if (status != TN_OK || stream->is_eager || !is_blocking()) return status;
+  if (status != TN_OK || stream->is_eager || !is_blocking() ||
+      tn_is_captured(stream))
+    return status;
   return synchronize(stream, TN_NO_LIMIT);
 }
 
@@ -182,6 +189,7 @@ tn_status tn_stream_synchronize_for(tn_stream *stream, double ms)
 static tn_status query(tn_stream *stream)
 {
   tn_moment *moment;
+  if (tn_is_captured(stream)) return tn_capture_refuse(stream, "stream query");
   tn_status status = tn_stream_moment(stream, TN_MOMENT_FLUSH, &moment);
   if (status != TN_OK) return status;
   status = tn_moment_query(moment);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "core/base/error.h"
+#include "core/exec/capture.h"
 #include "core/exec/event.h"
 #include "core/exec/stream.h"
 #include "core/exec/tag.h"
@@ -55,6 +56,8 @@ tn_status tn_stream_wait_moment(tn_stream *waiter, tn_moment *moment)
 {
   tn_status past = tn_moment_query(moment);
   if (past != TN_NOT_READY) return past;
+  if (moment->mark || tn_is_captured(waiter))
+    return tn_capture_wait(waiter, moment);
   const tn_backend *backend = waiter->state->backend;
   if (waiter->is_eager) return tn_moment_wait(moment, TN_NO_LIMIT);
   if (moment->state->backend == backend) return wait_in_queue(waiter, moment);
@@ -98,6 +101,8 @@ tn_status tn_stream_wait_event(tn_stream *stream, tn_event *event)
 static tn_status call(tn_stream *stream, void (*function)(void *),
                       void *argument)
 {
+  if (tn_is_captured(stream))
+    return tn_capture_function(stream, function, argument);
   if (!stream->is_eager && stream->state->backend->stream.host_function) {
     tn_status status = queue_function(stream, function, argument,
                                       TN_TAG_HOST_FUNCTION);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/exec/capture.h"
 #include "core/launch/module.h"
 
 /* One slot of 8 bytes each; what lies beside a narrower value is not read. */
@@ -43,6 +44,8 @@ static inline tn_status queue(tn_kernel *kernel, tn_stream *stream,
                               const tn_backend_launch_desc *desc,
                               const uint64_t *slots)
 {
+  if (tn_is_captured(stream))
+    return tn_capture_launch(stream, kernel, desc, slots);
   if (__builtin_expect(kernel->native != NULL, 0))
     return tn_native_launch(kernel, stream, slots);
   tn_stream_lock(stream);

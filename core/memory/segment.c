@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/exec/capture.h"
 #include "core/memory/pool.h"
 
 static const tn_alloc_desc plain = {
@@ -239,6 +240,7 @@ tn_block *tn_request_from_device(const tn_request *request)
              TN_LARGEST_REQUEST);
     return NULL;
   }
+  if (tn_capture_check("memory of a device") != TN_OK) return NULL;
   tn_error_state before;
   tn_error_save(&before);
   bool is_short;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/exec/capture.h"
 #include "core/memory/address_table.h"
 #include "core/memory/pinned.h"
 #include "core/memory/pool.h"
@@ -50,7 +51,8 @@ static tn_segment *detach_all(tn_allocator *allocator, choice is_chosen,
 static void return_memory(tn_segment *detached)
 {
   for (tn_segment *s = detached; s; s = s->next) {
-    if (s->stream) tn_stream_wait_idle(s->stream, TN_NO_LIMIT);
+    if (s->stream && !tn_is_captured(s->stream))
+      tn_stream_wait_idle(s->stream, TN_NO_LIMIT);
     tn_segment_free_memory(s->cache, s->size, s->address);
     tn_stream_release(s->stream);
   }

@@ -11,6 +11,7 @@
 #include "tenon/memory.h"
 #include "tenon/copy.h"
 #include "tenon/kernel.h"
+#include "tenon/graph.h"
 #include "tenon/tensor.h"
 #include "tenon/ops.h"
 #include "tenon/autograd.h"

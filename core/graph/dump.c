@@ -1,0 +1,87 @@
+/* Graphs to look at. */
+#include "config.h"
+
+#include <inttypes.h>
+
+#include "core/graph/graph.h"
+
+static tn_status check(const tn_graph *graph, const void *file)
+{
+  if (!graph) return tn_error(TN_INVALID_ARGUMENT, "graph is NULL");
+  if (!file) return tn_error(TN_INVALID_ARGUMENT, "file is NULL");
+  return TN_OK;
+}
+
+static tn_status done(FILE *file)
+{
+  return ferror(file) ? tn_error(TN_INVALID_ARGUMENT, "writing the graph "
+                                 "failed")
+                      : TN_OK;
+}
+
+size_t tn_graph_node_count(const tn_graph *graph)
+{
+  return graph ? graph->nodes.count : 0;
+}
+
+tn_status tn_graph_get_node(const tn_graph *graph, size_t number,
+                            tn_graph_node_info *out)
+{
+  tn_status status = check(graph, out);
+  if (status != TN_OK) return status;
+  if (number >= graph->nodes.count)
+    return tn_error(TN_INVALID_ARGUMENT, "graph node %zu: there are %zu",
+                    number, graph->nodes.count);
+  const tn_graph_node *node = &graph->nodes.items[number];
+  *out = (tn_graph_node_info){
+    .kind = node->kind,
+    .name = tn_graph_node_name(node),
+    .bytes = tn_graph_node_bytes(node),
+    .stream = node->lane,
+    .dependency_count = node->dependencies.count,
+    .dependencies = node->dependencies.items,
+  };
+  return TN_OK;
+}
+
+/* "add_f32" or "copy host to device, 4096 bytes" */
+static void print_label(const tn_graph_node *node, FILE *file)
+{
+  int64_t bytes = tn_graph_node_bytes(node);
+  fputs(tn_graph_node_name(node), file);
+  if (bytes) fprintf(file, ", %" PRId64 " bytes", bytes);
+}
+
+tn_status tn_graph_dump(tn_graph *graph, FILE *dot)
+{
+  tn_status status = check(graph, dot);
+  if (status != TN_OK) return status;
+  fputs("digraph tenon {\n  node [shape=box];\n", dot);
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    const tn_graph_node *node = &graph->nodes.items[i];
+    fprintf(dot, "  n%zu [label=\"%zu: ", i, i);
+    print_label(node, dot);
+    fprintf(dot, "\\nstream %d\"];\n", node->lane);
+    for (uint32_t k = 0; k < node->dependencies.count; k++)
+      fprintf(dot, "  n%" PRIu32 " -> n%zu;\n", node->dependencies.items[k],
+              i);
+  }
+  fputs("}\n", dot);
+  return done(dot);
+}
+
+tn_status tn_graph_list(tn_graph *graph, FILE *text)
+{
+  tn_status status = check(graph, text);
+  if (status != TN_OK) return status;
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    const tn_graph_node *node = &graph->nodes.items[i];
+    fprintf(text, "%6zu  stream %d  ", i, node->lane);
+    print_label(node, text);
+    for (uint32_t k = 0; k < node->dependencies.count; k++)
+      fprintf(text, "%s%" PRIu32, k ? ", " : "  after ",
+              node->dependencies.items[k]);
+    fputc('\n', text);
+  }
+  return done(text);
+}

@@ -1,0 +1,342 @@
+/* The life of a graph. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/graph/graph.h"
+#include "core/memory/allocator.h"
+#include "core/memory/pool.h"
+
+static tn_status refuse_null(void)
+{
+  return tn_error(TN_INVALID_ARGUMENT, "graph is NULL");
+}
+
+tn_graph *tn_graph_new(void)
+{
+  if (tn_is_shut_down()) {
+    tn_refuse_shut_down();
+    return NULL;
+  }
+  tn_graph *graph = calloc(1, sizeof *graph);
+  if (!graph) {
+    tn_error(TN_OUT_OF_MEMORY, "no memory for a graph");
+    return NULL;
+  }
+  tn_refcount_init(&graph->refs);
+  pthread_mutex_init(&graph->lock, NULL);
+  return graph;
+}
+
+tn_graph *tn_graph_retain(tn_graph *graph)
+{
+  if (graph) tn_refcount_retain(&graph->refs);
+  return graph;
+}
+
+static void drop_hooks(tn_graph *graph)
+{
+  for (size_t i = 0; i < graph->hook_count; i++)
+    if (graph->hooks[i].forget)
+      graph->hooks[i].forget(graph->hooks[i].argument);
+  graph->hook_count = 0;
+}
+
+static void drop_pool(tn_graph *graph)
+{
+  tn_mem_pool *pool = graph->pool;
+  graph->pool = NULL;
+  if (!pool) return;
+  tn_pool_let_go(pool);
+  tn_mem_pool_release(pool);
+}
+
+/* Takes it off the list of those that capture; tn_capture_lock is held. */
+static void unlist(tn_graph *graph)
+{
+  tn_graph **link = &tn_graphs_capturing;
+  while (*link != graph) link = &(*link)->next;
+  *link = graph->next;
+  if (graph->mode == TN_GRAPH_GLOBAL)
+    atomic_fetch_sub(&tn_graphs_in_global_mode, 1);
+}
+
+/* What became of the capture; without one, TN_OK. */
+static tn_status stop(tn_graph *graph)
+{
+  pthread_mutex_lock(&tn_capture_lock);
+  if (graph->stage != TN_GRAPH_CAPTURING) {
+    pthread_mutex_unlock(&tn_capture_lock);
+    return TN_OK;
+  }
+  const tn_lane *loose = graph->is_invalid ? NULL
+                                           : tn_lanes_find_unjoined(graph);
+  if (loose)
+    tn_graph_invalidate(graph, "end of capture: stream %d of the capture has "
+                        "work that the stream where it began did not wait "
+                        "for", loose->number);
+  bool is_good = !graph->is_invalid;
+  tn_lanes_end(graph);
+  tn_graph_end_marks(graph);
+  unlist(graph);
+  graph->stage = is_good ? TN_GRAPH_READY : TN_GRAPH_EMPTY;
+  pthread_mutex_unlock(&tn_capture_lock);
+  if (pthread_equal(graph->owner, pthread_self()))
+    tn_stream_pop(&graph->guard);
+  graph->guard.active = 0;
+  return is_good ? TN_OK
+                 : tn_error(TN_CAPTURE_VIOLATION, "%s", graph->failure);
+}
+
+/* The graph's lock is held. */
+static void drop(tn_graph *graph)
+{
+  tn_nodes_clear(&graph->nodes);
+  drop_hooks(graph);
+  drop_pool(graph);
+  graph->stage = TN_GRAPH_EMPTY;
+}
+
+void tn_graph_release(tn_graph *graph)
+{
+  if (!graph || !tn_refcount_release(&graph->refs)) return;
+  tn_error_state before;
+  tn_error_save(&before);
+  stop(graph);
+  drop(graph);
+  tn_error_restore(&before);
+  free(graph->hooks);
+  pthread_mutex_destroy(&graph->lock);
+  free(graph);
+}
+
+tn_status tn_graph_reset(tn_graph *graph)
+{
+  if (!graph) return refuse_null();
+  tn_error_state before;
+  tn_error_save(&before);
+  stop(graph);
+  tn_error_restore(&before);
+  pthread_mutex_lock(&graph->lock);
+  drop(graph);
+  pthread_mutex_unlock(&graph->lock);
+  return TN_OK;
+}
+
+/* tn_capture_lock is held. Rules of the modes; another capture goes on. */
+static tn_status check_others(const tn_graph *graph, tn_graph_mode mode)
+{
+  for (const tn_graph *g = tn_graphs_capturing; g; g = g->next) {
+    if (g == graph)
+      return tn_error(TN_CAPTURE_VIOLATION, "capture: the graph is being "
+                      "captured already");
+    if (g->mode == TN_GRAPH_GLOBAL || mode == TN_GRAPH_GLOBAL)
+      return tn_error(TN_CAPTURE_VIOLATION, "capture: another capture goes on "
+                      "in this process, and one of the two is in global "
+                      "mode: thread_local and relaxed ones go side by side");
+  }
+  return TN_OK;
+}
+
+static tn_status check_options(const tn_graph_options *options,
+                               const tn_stream *stream)
+{
+  char device[TN_DEVICE_TEXT_SIZE];
+  tn_device_format(stream->state->device, device, sizeof device);
+  if ((unsigned)options->mode > TN_GRAPH_RELAXED)
+    return tn_error(TN_INVALID_ARGUMENT, "capture: mode %d: global (0), "
+                    "thread_local (1) and relaxed (2) are known",
+                    (int)options->mode);
+  if (stream->origin == TN_STREAM_OF_DEVICE)
+    return tn_error(TN_CAPTURE_VIOLATION, "capture on %s: the default stream "
+                    "cannot be captured: use one from tn_stream_new",
+                    device);
+  if (options->pool && options->pool->allocator->state != stream->state)
+    return tn_error(TN_DEVICE_MISMATCH, "capture on %s: the pool is of "
+                    "another device", device);
+  return TN_OK;
+}
+
+static tn_stream *choose_stream(const tn_graph_options *options)
+{
+  return options->stream ? options->stream
+                         : tn_current_stream(tn_default_device());
+}
+
+/* The device is quiet, so that memory which is cached for its streams can be
+ * given back and nothing captured depends on what came before. */
+static tn_status make_quiet(tn_stream *stream)
+{
+  tn_status status = tn_synchronize(stream->state->device);
+  return status == TN_OK ? tn_empty_cache(stream->state->device) : status;
+}
+
+static tn_status take_pool(tn_graph *graph, tn_mem_pool *pool)
+{
+  graph->pool = pool ? tn_mem_pool_retain(pool)
+                     : tn_pool_new_for_graph(graph->state);
+  if (!graph->pool) return tn_last_status();
+  tn_pool_hold(graph->pool);
+  return TN_OK;
+}
+
+/* tn_capture_lock is held. */
+static tn_status start(tn_graph *graph, tn_stream *stream,
+                       const tn_graph_options *options)
+{
+  graph->is_invalid = false;
+  graph->failure[0] = 0;
+  graph->mode = options->mode;
+  graph->owner = pthread_self();
+  tn_status status = take_pool(graph, options->pool);
+  if (status == TN_OK) status = tn_lane_add(graph, stream, NULL);
+  if (status != TN_OK) return status;
+  graph->next = tn_graphs_capturing;
+  tn_graphs_capturing = graph;
+  if (graph->mode == TN_GRAPH_GLOBAL)
+    atomic_fetch_add(&tn_graphs_in_global_mode, 1);
+  graph->stage = TN_GRAPH_CAPTURING;
+  return TN_OK;
+}
+
+/* The caller is inside tn_enter. */
+static tn_status begin(tn_graph *graph, tn_stream *stream,
+                       const tn_graph_options *options)
+{
+  tn_status status = check_options(options, stream);
+  if (status != TN_OK) return status;
+  pthread_mutex_lock(&tn_capture_lock);
+  status = check_others(graph, options->mode);
+  pthread_mutex_unlock(&tn_capture_lock);
+  if (status == TN_OK) status = make_quiet(stream);
+  if (status != TN_OK) return status;
+  tn_graph_reset(graph);
+  graph->state = stream->state;
+  pthread_mutex_lock(&tn_capture_lock);
+  status = check_others(graph, options->mode);
+  if (status == TN_OK) status = start(graph, stream, options);
+  pthread_mutex_unlock(&tn_capture_lock);
+  if (status != TN_OK) {
+    drop_pool(graph);
+    return status;
+  }
+  graph->guard = tn_stream_push(stream);
+  return TN_OK;
+}
+
+tn_status tn_graph_begin_with(tn_graph *graph, tn_graph_options options)
+{
+  if (!graph) return refuse_null();
+  tn_stream *stream = choose_stream(&options);
+  if (!stream) return tn_last_status();
+  tn_status status = tn_enter(stream->state);
+  if (status != TN_OK) return status;
+  status = begin(graph, stream, &options);
+  tn_leave();
+  return status;
+}
+
+static tn_status check_end(const tn_graph *graph)
+{
+  if (graph->stage != TN_GRAPH_CAPTURING)
+    return tn_error(TN_INVALID_ARGUMENT, "end of capture: the graph is not "
+                    "being captured");
+  if (graph->mode != TN_GRAPH_RELAXED &&
+      !pthread_equal(graph->owner, pthread_self()))
+    return tn_error(TN_CAPTURE_VIOLATION, "end of capture: the thread that "
+                    "began it must end it, unless its mode is relaxed");
+  return TN_OK;
+}
+
+tn_status tn_graph_end(tn_graph *graph)
+{
+  if (!graph) return refuse_null();
+  pthread_mutex_lock(&tn_capture_lock);
+  tn_status status = check_end(graph);
+  pthread_mutex_unlock(&tn_capture_lock);
+  if (status == TN_OK) status = stop(graph);
+  if (status != TN_CAPTURE_VIOLATION || graph->stage != TN_GRAPH_EMPTY)
+    return status;
+  tn_error_state failure;
+  tn_error_save(&failure);
+  tn_graph_reset(graph);
+  tn_error_restore(&failure);
+  return status;
+}
+
+tn_graph_guard tn_graph_push(tn_graph *graph, tn_graph_options options)
+{
+  tn_graph_guard guard = { 0 };
+  if (!options.stream)
+    options.stream = guard.stream = tn_stream_new(tn_default_device(), 0);
+  if (options.stream && tn_graph_begin_with(graph, options) == TN_OK) {
+    guard.graph = graph;
+    guard.active = 1;
+  } else
+    tn_stream_release(guard.stream);
+  return guard;
+}
+
+void tn_graph_pop(tn_graph_guard *guard)
+{
+  if (!guard->active) return;
+  guard->active = 0;
+  tn_graph_end(guard->graph);
+  tn_stream_release(guard->stream);
+}
+
+/* ---- asking ---- */
+
+tn_mem_pool *tn_graph_pool(tn_graph *graph)
+{
+  if (!graph) refuse_null();
+  else if (!graph->pool)
+    tn_error(TN_INVALID_ARGUMENT, "the graph has no pool before it captures");
+  return graph ? graph->pool : NULL;
+}
+
+tn_graph *tn_capturing_graph(tn_device device)
+{
+  tn_stream *stream = tn_current_stream(device);
+  if (!stream || !tn_is_captured(stream)) return NULL;
+  pthread_mutex_lock(&tn_capture_lock);
+  const tn_lane *lane = atomic_load(&stream->lane);
+  tn_graph *graph = lane ? lane->graph : NULL;
+  pthread_mutex_unlock(&tn_capture_lock);
+  return graph;
+}
+
+bool tn_is_current_stream_capturing(tn_device device)
+{
+  return tn_capturing_graph(device) != NULL;
+}
+
+/* ---- hooks ---- */
+
+static tn_status add_hook(tn_graph *graph, const tn_graph_hook *hook)
+{
+  if (graph->hook_count == graph->hook_capacity) {
+    size_t capacity = graph->hook_capacity ? 2 * graph->hook_capacity : 4;
+    tn_graph_hook *larger = realloc(graph->hooks, capacity * sizeof *larger);
+    if (!larger)
+      return tn_error(TN_OUT_OF_MEMORY, "no memory for a graph's hook");
+    graph->hooks = larger;
+    graph->hook_capacity = capacity;
+  }
+  graph->hooks[graph->hook_count++] = *hook;
+  return TN_OK;
+}
+
+tn_status tn_graph_on_replay(tn_graph *graph,
+                             tn_status (*hook)(tn_graph *, void *),
+                             void *argument, void (*forget)(void *))
+{
+  if (!graph) return refuse_null();
+  if (!hook) return tn_error(TN_INVALID_ARGUMENT, "the hook is NULL");
+  pthread_mutex_lock(&graph->lock);
+  tn_status status = add_hook(graph, &(tn_graph_hook){ hook, argument,
+                                                       forget });
+  pthread_mutex_unlock(&graph->lock);
+  return status;
+}

@@ -1,0 +1,9 @@
+libtenon_la_SOURCES += \
+  %D%/capture.c \
+  %D%/dump.c \
+  %D%/graph.c \
+  %D%/graph.h \
+  %D%/lane.c \
+  %D%/node.c \
+  %D%/node.h \
+  %D%/replay.c

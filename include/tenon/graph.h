@@ -1,0 +1,158 @@
+/* Tenon: graphs, work that is recorded once and run again and again.
+ *
+ *     tn_graph *graph = tn_graph_new();
+ *     tn_with_graph(graph) { ...launches, copies, fills... }
+ *     for (...) tn_graph_replay(graph);
+ *
+ * Capture records and does not run. It follows the work: a stream that waits
+ * for an event of a captured stream belongs to the capture from then on, and
+ * must be waited for by the stream where it began before it ends. Memory that
+ * captured streams allocate comes from a pool of the graph's, so that the
+ * addresses stay good as long as the graph.
+ *
+ * What a capture cannot hold (synchronising, reading on the host, copies from
+ * or to pageable host memory, work of a default stream) is refused with
+ * TN_CAPTURE_VIOLATION; the capture is invalid then, tn_graph_end fails with
+ * what happened first, and the streams are usable again.
+ *
+ * A capture is of one device. Thread-safe; replays of one graph are queued
+ * one after the other.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TENON_GRAPH_H
+#define TENON_GRAPH_H
+
+#include <stdio.h>
+
+#include "tenon/kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tn_graph tn_graph;
+
+/* What other threads may do meanwhile. Global: neither capture nor make the
+ * library get device memory. Thread local: anything else; the thread that
+ * began ends. Relaxed: any thread may end it. */
+typedef enum tn_graph_mode {
+  TN_GRAPH_GLOBAL,
+  TN_GRAPH_THREAD_LOCAL,
+  TN_GRAPH_RELAXED
+} tn_graph_mode;
+
+typedef struct tn_graph_options {
+  tn_mem_pool *pool;  /* shared with other graphs; NULL: one of its own */
+  tn_stream *stream;  /* is made current until the end; NULL: the current
+                       * stream of the default device */
+  tn_graph_mode mode;
+  char tn_end_;
+} tn_graph_options;
+
+/* NULL without memory. */
+TN_API tn_graph *tn_graph_new(void);
+TN_API tn_graph *tn_graph_retain(tn_graph *graph);
+
+/* The last reference ends a capture that is not over, and drops the graph's
+ * pool, whose memory lives on for the blocks that are still held. */
+TN_API void tn_graph_release(tn_graph *graph);
+
+/* Begins a capture: waits for the device, gives cached memory back, and
+ * records from then on. What the graph held before is dropped. TN_CAPTURE_
+ * VIOLATION: on a default stream, or during another capture (see mode). */
+TN_API tn_status tn_graph_begin_with(tn_graph *graph,
+                                     tn_graph_options options);
+
+/* Ends it, whether it is valid or not; fails with what made it invalid. */
+TN_API tn_status tn_graph_end(tn_graph *graph);
+
+/* Queues the recorded work on the current stream of its device. Fails if no
+ * capture ended well. */
+TN_API tn_status tn_graph_replay(tn_graph *graph);
+
+/* Drops what was recorded and the pool; ends a capture that is not over. */
+TN_API tn_status tn_graph_reset(tn_graph *graph);
+
+/* The pool of a graph that captures or has captured; borrowed. */
+TN_API tn_mem_pool *tn_graph_pool(tn_graph *graph);
+
+TN_API bool tn_is_current_stream_capturing(tn_device device);
+
+/* The graph that the device's current stream is being captured into;
+ * borrowed, NULL if there is none. */
+TN_API tn_graph *tn_capturing_graph(tn_device device);
+
+/* ---- looking at it ---- */
+
+typedef enum tn_graph_node_kind {
+  TN_GRAPH_KERNEL,
+  TN_GRAPH_COPY,
+  TN_GRAPH_FILL,
+  TN_GRAPH_HOST_FUNCTION
+} tn_graph_node_kind;
+
+typedef struct tn_graph_node_info {
+  tn_graph_node_kind kind;
+  const char *name;           /* of the kernel, or "copy host to device" ... */
+  int64_t bytes;              /* of copies and fills; else 0 */
+  int stream;                 /* 0 where the capture began, others by turn */
+  size_t dependency_count;
+  const uint32_t *dependencies; /* numbers of nodes, lower than its own; live
+                                 * until the graph changes */
+} tn_graph_node_info;
+
+TN_API size_t tn_graph_node_count(const tn_graph *graph);
+TN_API tn_status tn_graph_get_node(const tn_graph *graph, size_t number,
+                                   tn_graph_node_info *out);
+
+/* In DOT, for graphviz; as lines of text. */
+TN_API tn_status tn_graph_dump(tn_graph *graph, FILE *dot);
+TN_API tn_status tn_graph_list(tn_graph *graph, FILE *text);
+
+/* ---- changing it ---- */
+
+/* Argument `index` of a kernel node, for later replays; also while it is
+ * captured. The kind of the argument stays. */
+TN_API tn_status tn_graph_set_argument(tn_graph *graph, size_t node,
+                                       size_t index, tn_arg value);
+
+/* `hook` is called before each replay, in the order of being added; a failure
+ * ends the replay before anything is queued. It may set arguments and must
+ * not call the graph otherwise. forget (or NULL) is called when the graph
+ * drops what it recorded. */
+TN_API tn_status tn_graph_on_replay(tn_graph *graph,
+                                    tn_status (*hook)(tn_graph *graph,
+                                                      void *argument),
+                                    void *argument,
+                                    void (*forget)(void *argument));
+
+/* ---- blocks ---- */
+
+typedef struct tn_graph_guard {
+  tn_graph *graph;
+  tn_stream *stream;
+  int active;
+} tn_graph_guard;
+
+/* As tn_graph_begin; without a stream in the options one of the pool of the
+ * default device. The pop ends the capture; if that fails, replays do too. */
+TN_API tn_graph_guard tn_graph_push(tn_graph *graph,
+                                    tn_graph_options options);
+TN_API void tn_graph_pop(tn_graph_guard *guard);
+
+#ifndef __cplusplus
+#define TN_GRAPH_OPTIONS_(function, graph, ...) \
+  function(graph, (tn_graph_options){ __VA_ARGS__ })
+#define tn_graph_begin(...) \
+  TN_GRAPH_OPTIONS_(tn_graph_begin_with, __VA_ARGS__, .tn_end_ = 0)
+#define tn_with_graph(...)                                                 \
+  TN_BLOCK_(tn_graph_guard, TN_GLUE_(tn_guard_, __COUNTER__),              \
+            TN_GRAPH_OPTIONS_(tn_graph_push, __VA_ARGS__, .tn_end_ = 0),   \
+            tn_graph_pop)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
