@@ -35,7 +35,8 @@ EXTRA_PROGRAMS += %D%/gpu_driver
 CLEANFILES += gpu-check.json %D%/gpu_driver$(EXEEXT)
 %C%_gpu_driver_SOURCES = %D%/gpu_driver.c %D%/tap.c
 %C%_gpu_driver_LDADD = -ldl
-gpu_programs = %D%/gpu_driver$(EXEEXT) tests/cudaemu_strict$(EXEEXT)
+gpu_programs = %D%/gpu_driver$(EXEEXT) %D%/cuda_list$(EXEEXT) \
+  tests/cudaemu_strict$(EXEEXT)
 if CUDA
 gpu_programs += bench/cuda$(EXEEXT)
 endif

@@ -1,7 +1,9 @@
 /* Listing the cuda devices, before and after the first use, and what a fork
  * does to both (rules D7, D8, D9). Run by cuda_listing.sh:
  *   cuda_list list BOARDS   boards by the last byte of their uuid, in order
- *   cuda_list use ORDINAL   uses a device; the error is the output */
+ *   cuda_list use ORDINAL   uses a device; the error is the output
+ * and by gpu_check.sh:
+ *   cuda_list facts all     what was listed against what the driver says */
 #include "config.h"
 
 #include <stdio.h>
@@ -104,6 +106,48 @@ static void check_facts(void)
   }
 }
 
+static void match(bool is_same, int ordinal, const char *what)
+{
+  tap_ok(is_same, "%s: [assumed] listed before the first use, cuda:%d has the "
+         "driver's %s", is_same ? "MATCH" : "DIFFER", ordinal, what);
+}
+
+/* Each rule by which a listing is made without the driver. The memory of a
+ * board is a little more than what its driver gives out. */
+static void compare_facts(int i)
+{
+  tn_device_info now;
+  const tn_device_info *was = facts + i;
+  if (!tap_ok(!tn_device_get_info(device_at(i), &now),
+              "D8 cuda:%d is described", i))
+    return;
+  match(strcmp(now.uuid, was->uuid) == 0, i, "uuid");
+  match(strcmp(now.name, was->name) == 0, i, "name");
+  match(strcmp(now.pci_id, was->pci_id) == 0, i, "place");
+  match(strcmp(now.driver, was->driver) == 0, i, "compute capability");
+  match(now.compute_units == was->compute_units, i, "compute units");
+  match(now.max_group_size == was->max_group_size, i, "threads of a group");
+  match(now.subgroup_sizes == was->subgroup_sizes, i, "lanes");
+  match(now.max_shared_bytes == was->max_shared_bytes, i, "shared memory");
+  match(now.unified == was->unified, i, "kind of memory");
+  match(now.memory_total <= was->memory_total &&
+            now.memory_total >= was->memory_total / 16 * 15, i, "memory");
+}
+
+static void compare_all(void)
+{
+  device_total = tn_device_count("cuda");
+  if (device_total > MOST) device_total = MOST;
+  tap_ok(device_total > 0, "D8 %d devices counted", device_total);
+  for (int i = 0; i < device_total; i++)
+    tap_is_int(tn_device_get_info(device_at(i), facts + i), TN_OK,
+               "D8 cuda:%d is listed", i);
+  tap_is_int(in_child(use_all), 0, "D8 a child may use them");
+  tap_is_int(use_all(), 0, "D8 and so may the parent");
+  for (int i = 0; i < device_total; i++) compare_facts(i);
+  tap_is_int(in_child(be_refused), 0, "D9 after that, a child is refused");
+}
+
 static void check(const char *boards)
 {
   list(boards);
@@ -126,9 +170,11 @@ int main(int argc, char **argv)
   }
 #ifdef NO_FORK
   (void)check;
+  (void)compare_all;
   tap_skip("%s", NO_FORK);
 #else
-  check(argv[2]);
+  if (strcmp(argv[1], "facts") == 0) compare_all();
+  else check(argv[2]);
 #endif
   return tap_done();
 }

@@ -83,9 +83,15 @@ if [ $label = GPU ]; then
 fi
 export top_builddir
 check rules "${SHELL:-sh}" "$top_srcdir/tests/cudaemu_strict.sh"
-differ=$(sed -n 's/^not ok.*DIFFER: //p' "$scratch/out" |
-  sed 's/[\\"]/\\&/g; s/.*/"&"/' | paste -sd, -)
+cat "$scratch/out" > "$scratch/rules"
 unset TN_STRICT_REAL
+
+# What is listed before the first use, without the driver, against the driver;
+# and what a fork does to both.
+check listing "$top_builddir/tests/cuda_list" facts all
+cat "$scratch/out" >> "$scratch/rules"
+differ=$(sed -n 's/^not ok.*DIFFER: //p' "$scratch/rules" |
+  sed 's/[\\"]/\\&/g; s/.*/"&"/' | paste -sd, -)
 
 # The kernels, bit for bit against the reference, are one of them.
 for program in ${device_tests:-}; do

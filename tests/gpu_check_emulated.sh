@@ -38,7 +38,7 @@ tap_empty "$(grep -v '^EMULATED ' "$tap_scratch/table" "$tap_scratch/errors")" \
   "every line says EMULATED"
 tap_empty "$(grep -hE '[GM]B/s|FLOP|[0-9] [nu]s' "$tap_scratch/table" \
   "$tap_scratch/gpu.json")" "no figure is given"
-for name in driver rules textstats figures; do
+for name in driver rules listing textstats figures; do
   grep -q "\"check\": \"$name\", \"ok\": true" "$tap_scratch/gpu.json"
   tap_ok $? "the JSON has $name"
 done

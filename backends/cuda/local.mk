@@ -44,31 +44,10 @@ endif
 nodist_%C%_tenon_cuda_la_SOURCES = %D%/families.c
 %C%_tenon_cuda_la_LDFLAGS = $(backend_ldflags)
 
-# Machine code for the devices of --with-cuda-archs.
+# Machine code for the devices of --with-cuda-archs, of each family.
 cuda_fatbins =
 if CUDA_FATBIN
-cuda_fatbins += \
-  %D%/fatbin/bytes.fatbin \
-  %D%/fatbin/cumsum.fatbin \
-  %D%/fatbin/cumsum_f64.fatbin \
-  %D%/fatbin/elementwise.fatbin \
-  %D%/fatbin/elementwise_f64.fatbin \
-  %D%/fatbin/histogram.fatbin \
-  %D%/fatbin/layer_norm.fatbin \
-  %D%/fatbin/layer_norm_f64.fatbin \
-  %D%/fatbin/matmul.fatbin \
-  %D%/fatbin/attention.fatbin \
-  %D%/fatbin/indexing.fatbin \
-  %D%/fatbin/indexing_f64.fatbin \
-  %D%/fatbin/matmul_f64.fatbin \
-  %D%/fatbin/matmul_int.fatbin \
-  %D%/fatbin/optim.fatbin \
-  %D%/fatbin/optim_f64.fatbin \
-  %D%/fatbin/random.fatbin \
-  %D%/fatbin/reduce.fatbin \
-  %D%/fatbin/reduce_f64.fatbin \
-  %D%/fatbin/reduce_i64.fatbin \
-  %D%/fatbin/softmax.fatbin
+cuda_fatbins += $(kernel_ptx:kernels/ptx/%.ptx=%D%/fatbin/%.fatbin)
 $(cuda_fatbins): $(kernel_sources) $(kernel_headers) \
   include/tenon/kernel_lang.h include/tenon/kernel_math.h
 	$(AM_V_GEN)$(MKDIR_P) %D%/fatbin && \
