@@ -43,7 +43,17 @@ lists 'CUDA_VISIBLE_DEVICES=2,0 without NVML' 20 --nvml none
 lists 'CUDA_VISIBLE_DEVICES=2,0 of boards that are not alike' 01 --mixed
 CUDA_VISIBLE_DEVICES=GPU-454d554c-4154-4544-2d47-50552d303002
 lists 'CUDA_VISIBLE_DEVICES with a uuid' 2 --mixed
-unset CUDA_VISIBLE_DEVICES
+
+# Both variables count: ours picks from what the driver's lets through.
+CUDA_VISIBLE_DEVICES=2,0
+TENON_CUDA_VISIBLE_DEVICES=1
+export TENON_CUDA_VISIBLE_DEVICES
+for nvml in works none; do
+  "$emulated" --devices 3 --nvml $nvml "$program" list 0 \
+    > "$tap_scratch/out" 2>&1
+  tap_ok $? "D7 A292 the second of CUDA_VISIBLE_DEVICES=2,0, NVML $nvml"
+done
+unset CUDA_VISIBLE_DEVICES TENON_CUDA_VISIBLE_DEVICES
 
 # Which calls are made.
 calls() {
