@@ -166,7 +166,9 @@ typedef enum tn_loss_reduction {
 #define TN_IGNORE_INDEX (-100)
 
 /* Scores [n, classes], target classes i64 [n]; targets of TN_IGNORE_INDEX do
- * not count. nll_loss takes logarithms of probabilities. */
+ * not count. nll_loss takes logarithms of probabilities. A target that is no
+ * class is TN_INVALID_ARGUMENT: the host looks at the targets, so that the
+ * call waits for what is queued on the current stream. */
 TN_API tn_tensor *tn_cross_entropy(tn_tensor *scores, tn_tensor *targets);
 TN_API tn_tensor *tn_cross_entropy_with(tn_tensor *scores,
                                         tn_tensor *targets,

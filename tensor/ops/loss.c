@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "tensor/autograd/node.h"
 #include "tensor/compute/contiguous.h"
@@ -37,26 +38,44 @@ static tn_status check_target(const tn_tensor *x, const tn_tensor *target,
                       tn_shape_text(tn_tensor_shape(target)));
 }
 
-/* On cpu, whose memory can be looked at once the stream is done. Elsewhere
- * the loss of such a target is a NaN: looking would make every loss wait. */
+static tn_status bad_class(const int64_t *target, int64_t n, nll_data data,
+                           const char *name)
+{
+  for (int64_t i = 0; i < n; i++)
+    if (target[i] != data.ignored &&
+        (target[i] < 0 || target[i] >= data.classes))
+      return tn_set_error(TN_INVALID_ARGUMENT, "%s: target %" PRId64 " at "
+                          "position %" PRId64 ": classes are 0 to %" PRId64
+                          ", and %" PRId64 " is ignored", name, target[i], i,
+                          data.classes - 1, data.ignored);
+  return TN_OK;
+}
+
+/* target is contiguous. Its values are looked at on the host, once what is
+ * queued on the current stream is done. */
 static tn_status check_classes(const tn_tensor *target, nll_data data,
                                const char *name)
 {
-  tn_place *place = tn_tensor_place(target);
-  if (!place->is_cpu || target->numel == 0) return TN_OK;
-  tn_stream *stream = tn_current_stream(place->device);
-  if (!stream || tn_stream_synchronize(stream) != TN_OK)
-    return tn_last_status();
-  const int64_t *at = tn_tensor_address(target);
-  for (int64_t i = 0; i < target->sizes[0]; i++) {
-    int64_t class = at[i * target->strides[0]];
-    if (class != data.ignored && (class < 0 || class >= data.classes))
-      return tn_set_error(TN_INVALID_ARGUMENT, "%s: target %" PRId64 " is %"
-                          PRId64 ": classes are 0 to %" PRId64 ", and %"
-                          PRId64 " is ignored", name, i, class,
-                          data.classes - 1, data.ignored);
+  tn_device device = tn_tensor_place(target)->device;
+  const int64_t *there = tn_tensor_address(target);
+  int64_t n = target->numel;
+  if (n == 0) return TN_OK;
+  if (tn_tensor_place(target)->is_cpu) {
+    tn_stream *stream = tn_current_stream(device);
+    if (!stream || tn_stream_synchronize(stream) != TN_OK)
+      return tn_last_status();
+    return bad_class(there, n, data, name);
   }
-  return TN_OK;
+  size_t bytes = (size_t)n * sizeof *there;
+  int64_t *copy = malloc(bytes);
+  if (!copy)
+    return tn_set_error(TN_OUT_OF_MEMORY, "%s: no host memory for %" PRId64
+                        " targets", name, n);
+  tn_status status = tn_copy(copy, (tn_device){ 0, 0 }, there, device, bytes,
+                             false);
+  if (status == TN_OK) status = bad_class(copy, n, data, name);
+  free(copy);
+  return status;
 }
 
 /* ---- the loss of each row ---- */
@@ -158,9 +177,9 @@ static tn_tensor *nll(tn_tensor *x, tn_tensor *target, bool are_scores,
   if (!x || !target || check_target(x, target, name) != TN_OK) return NULL;
   nll_data data = { ignored, x->sizes[1] };
   tn_tensor *result = NULL, *kept;
-  if (check_classes(target, data, name) != TN_OK) return NULL;
   tn_with_scope {
     tn_tensor *classes = tn_scope_give(tn_tensor_contiguous(target, name));
+    if (!classes || check_classes(classes, data, name) != TN_OK) continue;
     if (are_scores) x = tn_log_softmax(x, 1);
     tn_tensor *rows = rows_loss(x, classes, data, &kept);
     result = reduced(rows, kept, reduction);
