@@ -110,3 +110,6 @@ check_PROGRAMS += %D%/graph
 %C%_graph_SOURCES = %D%/graph.c $(device_test)
 %C%_graph_LDADD = $(tests_ldadd)
 device_tests += %D%/graph
+check_PROGRAMS += %D%/reproducible
+%C%_reproducible_SOURCES = %D%/reproducible.c %D%/tap.c
+%C%_reproducible_LDADD = $(tests_ldadd)

@@ -18,5 +18,6 @@ libtenon_la_SOURCES += \
   %D%/module.c \
   %D%/module.h \
   %D%/native.c \
+  %D%/reproducible.c \
   %D%/signature.c \
   %D%/signature.h

@@ -135,6 +135,13 @@ TN_API tn_status tn_launch_with(tn_kernel *kernel,
                                 const tn_launch_desc *desc,
                                 const tn_arg *args, size_t arg_count);
 
+/* Whether results have the same bits on every device (rule N2): then only the
+ * library's own kernels compute. Otherwise a backend may use a vendor's
+ * routines, as that of cuda will for products of matrices; none does so yet.
+ * At first: if TENON_REPRODUCIBLE is 1. For all threads. */
+TN_API void tn_set_reproducible(bool reproducible);
+TN_API bool tn_is_reproducible(void);
+
 #ifdef __cplusplus
 }
 #endif
