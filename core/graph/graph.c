@@ -307,6 +307,25 @@ tn_graph *tn_capturing_graph(tn_device device)
   return graph;
 }
 
+static tn_status last_node(const tn_lane *lane, size_t *node)
+{
+  if (!lane || lane->tails.count != 1)
+    return tn_error(TN_INVALID_ARGUMENT, "no node was captured last on the "
+                    "current stream");
+  *node = lane->tails.items[0];
+  return TN_OK;
+}
+
+tn_status tn_capturing_node(tn_device device, size_t *node)
+{
+  tn_stream *stream = tn_current_stream(device);
+  if (!stream || !node) return stream ? refuse_null() : tn_last_status();
+  pthread_mutex_lock(&tn_capture_lock);
+  tn_status status = last_node(atomic_load(&stream->lane), node);
+  pthread_mutex_unlock(&tn_capture_lock);
+  return status;
+}
+
 bool tn_is_current_stream_capturing(tn_device device)
 {
   return tn_capturing_graph(device) != NULL;

@@ -83,6 +83,10 @@ TN_API bool tn_is_current_stream_capturing(tn_device device);
  * borrowed, NULL if there is none. */
 TN_API tn_graph *tn_capturing_graph(tn_device device);
 
+/* The number of the node that was captured last on the device's current
+ * stream. */
+TN_API tn_status tn_capturing_node(tn_device device, size_t *node);
+
 /* ---- looking at it ---- */
 
 typedef enum tn_graph_node_kind {

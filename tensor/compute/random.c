@@ -39,13 +39,17 @@ static tn_status fill(tn_kernel_entry *entries, tn_tensor *y,
   tn_kernel *kernel = tn_place_kernel(tn_tensor_place(y),
                                       &entries[y->dtype == TN_F64]);
   if (!kernel) return tn_last_status();
+  tn_random_piece now = tn_random_piece_now(piece);
   const tn_arg args[] = { TN_ARG_PTR(tn_tensor_address(y)),
-                          TN_ARG_I64((int64_t)piece.seed),
-                          TN_ARG_I64((int64_t)piece.offset),
+                          TN_ARG_I64((int64_t)now.seed),
+                          TN_ARG_I64((int64_t)now.offset),
                           number(y, first), number(y, second),
                           TN_ARG_I64(y->numel) };
-  return tn_launch(kernel, (int64_t)tn_random_blocks(y), args,
-                   sizeof args / sizeof *args);
+  tn_status status = tn_launch(kernel, (int64_t)tn_random_blocks(y), args,
+                               sizeof args / sizeof *args);
+  return status == TN_OK
+             ? tn_random_piece_use(piece, tn_tensor_place(y)->device, 1)
+             : status;
 }
 
 tn_status tn_uniform_run(tn_tensor *y, tn_random_piece piece, double low,
@@ -67,12 +71,16 @@ tn_status tn_dropout_run(tn_tensor *y, tn_tensor *x, tn_random_piece piece,
   tn_kernel *kernel = tn_place_kernel(tn_tensor_place(y),
                                       &dropout[y->dtype == TN_F64]);
   if (!kernel) return tn_last_status();
+  tn_random_piece now = tn_random_piece_now(piece);
   const tn_arg args[] = { TN_ARG_PTR(tn_tensor_address(y)),
                           TN_ARG_PTR(tn_tensor_address(x)),
-                          TN_ARG_I64((int64_t)piece.seed),
-                          TN_ARG_I64((int64_t)piece.offset),
+                          TN_ARG_I64((int64_t)now.seed),
+                          TN_ARG_I64((int64_t)now.offset),
                           TN_ARG_F32((float)p), number(y, scale),
                           TN_ARG_I64(y->numel) };
-  return tn_launch(kernel, parts(y->numel, 4), args,
-                   sizeof args / sizeof *args);
+  tn_status status = tn_launch(kernel, parts(y->numel, 4), args,
+                               sizeof args / sizeof *args);
+  return status == TN_OK
+             ? tn_random_piece_use(piece, tn_tensor_place(y)->device, 2)
+             : status;
 }

@@ -21,7 +21,12 @@ static tn_status formula(tn_node *node, tn_tensor **grads,
   return tn_node_check(node, results);
 }
 
-static const tn_node_kind kind = { "dropout", formula, false, NULL };
+static void forget(void *data)
+{
+  tn_random_piece_release(((dropout_data *)data)->piece);
+}
+
+static const tn_node_kind kind = { "dropout", formula, false, forget };
 
 /* Of the caller. */
 static tn_tensor *compute(tn_tensor *t, dropout_data data)
@@ -43,7 +48,10 @@ static tn_tensor *drop(tn_tensor *t, dropout_data data)
   if (y && tn_grad_needed(&t, 1)) {
     tn_node *node = tn_node_new(&kind, &t, 1);
     dropout_data *kept = tn_node_data(node, sizeof data);
-    if (kept) *kept = data;
+    if (kept) {
+      *kept = data;
+      tn_random_piece_retain(data.piece);
+    }
     y = tn_node_finish(node, y);
   }
   return tn_scope_give(y);
@@ -63,10 +71,12 @@ tn_tensor *tn_dropout(tn_tensor *t, double p, bool training)
                  "possible", tn_dtype_name((tn_dtype)t->dtype));
     return NULL;
   }
-  dropout_data data = { { 0, 0 }, p };
+  dropout_data data = { .p = p };
   uint64_t blocks = ((uint64_t)t->numel + 3) / 4;
   if (tn_generator_take(NULL, tn_tensor_place(t), blocks, "dropout",
                         &data.piece) != TN_OK)
     return NULL;
-  return drop(t, data);
+  tn_tensor *y = drop(t, data);
+  tn_random_piece_release(data.piece);
+  return y;
 }

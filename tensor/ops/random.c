@@ -26,7 +26,10 @@ static tn_status fill_rows(tn_tensor *t, distribution *of, double first,
   tn_status status = tn_generator_take(generator, tn_tensor_place(t),
                                        tn_random_blocks(t), operation,
                                        &piece);
-  return status == TN_OK ? of(t, piece, first, second) : status;
+  if (status != TN_OK) return status;
+  status = of(t, piece, first, second);
+  tn_random_piece_release(piece);
+  return status;
 }
 
 static tn_status fill(tn_tensor *t, distribution *of, double first,

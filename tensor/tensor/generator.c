@@ -2,9 +2,11 @@
 
 #include "tensor/tensor/generator.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "tensor/tensor/random_source.h"
 #include "tensor/tensor/refcount.h"
 
 struct tn_generator {
@@ -102,6 +104,11 @@ static tn_status refuse_null(void)
 tn_status tn_generator_seed(tn_generator *generator, uint64_t seed)
 {
   if (!generator) return refuse_null();
+  if (seed != tn_generator_initial_seed(generator) &&
+      tn_random_source_is_drawn(generator))
+    return tn_set_error(TN_CAPTURE_VIOLATION, "seed %" PRIu64 ": a capture "
+                        "that goes on has drawn from the generator with "
+                        "another seed", seed);
   pthread_mutex_lock(&lock);
   set_seed(generator, seed);
   pthread_mutex_unlock(&lock);
@@ -152,11 +159,25 @@ tn_status tn_generator_take(tn_generator *generator, tn_place *place,
                         place->name);
   pthread_mutex_lock(&lock);
   if (!generator) generator = default_of(place);
-  if (generator) {
-    piece->seed = generator->seed;
-    piece->offset = generator->offset;
-    generator->offset += blocks;
-  }
   pthread_mutex_unlock(&lock);
-  return generator ? TN_OK : tn_last_status();
+  if (!generator) return tn_last_status();
+  tn_graph *graph = tn_capturing_graph(place->device);
+  if (graph) return tn_random_source_draw(graph, generator, blocks, piece);
+  *piece = tn_generator_advance(generator, blocks);
+  return TN_OK;
+}
+
+tn_random_piece tn_generator_advance(tn_generator *generator, uint64_t blocks)
+{
+  pthread_mutex_lock(&lock);
+  tn_random_piece piece = { .seed = generator->seed,
+                            .offset = generator->offset };
+  generator->offset += blocks;
+  pthread_mutex_unlock(&lock);
+  return piece;
+}
+
+tn_device tn_generator_device(const tn_generator *generator)
+{
+  return generator->place->device;
 }

@@ -5,6 +5,8 @@ libtenon_tensor_la_SOURCES += \
   %D%/generator.h \
   %D%/place.c \
   %D%/place.h \
+  %D%/random_source.c \
+  %D%/random_source.h \
   %D%/refcount.h \
   %D%/scope.c \
   %D%/scope.h \
