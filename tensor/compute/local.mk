@@ -1,4 +1,6 @@
 libtenon_tensor_la_SOURCES += \
+  %D%/attention.c \
+  %D%/attention.h \
   %D%/contiguous.c \
   %D%/contiguous.h \
   %D%/elementwise.c \

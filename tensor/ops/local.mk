@@ -1,4 +1,5 @@
 libtenon_tensor_la_SOURCES += \
+  %D%/attention.c \
   %D%/cumsum.c \
   %D%/dims.c \
   %D%/dropout.c \
@@ -7,6 +8,7 @@ libtenon_tensor_la_SOURCES += \
   %D%/factory.h \
   %D%/indexing.c \
   %D%/indexing.h \
+  %D%/join.c \
   %D%/layer_norm.c \
   %D%/loss.c \
   %D%/matmul.c \
@@ -26,5 +28,6 @@ libtenon_tensor_la_SOURCES += \
   %D%/scatter.c \
   %D%/softmax.c \
   %D%/statistics.c \
+  %D%/triangle.c \
   %D%/view.c \
   %D%/view.h
