@@ -72,6 +72,43 @@ static void run_memory(const char *name, bench_work work, size_t bytes)
       .goal = BENCH_AT_MOST, .wanted = 2 });
 }
 
+/* Against the time of a mutex, and with many other blocks alive. */
+static void run_mutex(const char *name, size_t bytes)
+{
+  bench_run(&(bench_case){
+      .name = name, .subject = { "tenon", block_pair, &bytes },
+      .limit = { "mutex", limit_mutex_run, NULL },
+      .goal = BENCH_AT_MOST, .wanted = 5 });
+}
+
+/* What glibc asks the system for each time. */
+static void run_largest(void)
+{
+  size_t bytes = (size_t)64 << 20;
+  bench_run(&(bench_case){
+      .name = "block new+release, 64 MiB, glibc's time",
+      .subject = { "tenon", block_pair, &bytes },
+      .limit = { "glibc", limit_malloc_run, &bytes },
+      .goal = BENCH_AT_LEAST, .wanted = 100 });
+}
+
+enum { CROWD = 100000 };
+
+/* Every third block's place is free. */
+static void run_crowd(void)
+{
+  static tn_block *crowd[CROWD];
+  for (int i = 0; i < CROWD; i++)
+    crowd[i] = tn_block_new(cpu, 512 * (size_t)(1 + i % 7));
+  for (int i = 0; i < CROWD; i += 3) {
+    tn_block_release(crowd[i]);
+    crowd[i] = NULL;
+  }
+  run_mutex("with 67000 blocks: new+release, 4 KiB", 4096);
+  run_mutex("with 67000 blocks: new+release, 8 MiB", (size_t)8 << 20);
+  for (int i = 0; i < CROWD; i++) tn_block_release(crowd[i]);
+}
+
 static void *wait_for_end(void *end)
 {
   pthread_mutex_lock(end);
@@ -123,6 +160,13 @@ int main(int argc, char **argv)
   bench_run(&strings);
   run_memory("block new+release, 4 KiB", block_pair, 4096);
   run_memory("block new+release, 1 MiB", block_pair, 1 << 20);
+  run_mutex("block new+release, 4 KiB, in mutexes", 4096);
+  run_mutex("block new+release, 1 MiB, in mutexes", 1 << 20);
+  run_mutex("block new+release, 8 MiB, in mutexes", (size_t)8 << 20);
+  run_mutex("block new+release, 11 MiB, in mutexes", (size_t)11 << 20);
+  run_mutex("block new+release, 64 MiB, in mutexes", (size_t)64 << 20);
+  run_largest();
+  run_crowd();
   run_memory("malloc+free by address, 4 KiB", malloc_pair, 4096);
   run_memory("malloc+free by address, 1 MiB", malloc_pair, 1 << 20);
   run_launch();

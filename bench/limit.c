@@ -272,6 +272,17 @@ void limit_malloc_run(void *argument, int64_t count)
   }
 }
 
+void limit_mutex_run(void *unused, int64_t count)
+{
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  (void)unused;
+  for (int64_t i = 0; i < count; i++) {
+    pthread_mutex_lock(&mutex);
+    bench_keep(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+}
+
 static void nothing(void *argument) { bench_keep(argument); }
 
 void limit_call_run(void *argument, int64_t count)

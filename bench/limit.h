@@ -36,6 +36,9 @@ void limit_fma_run(void *argument, int64_t count);
 /* malloc and free of *(size_t *)argument bytes. */
 void limit_malloc_run(void *argument, int64_t count);
 
+/* An uncontended mutex, locked and unlocked. */
+void limit_mutex_run(void *unused, int64_t count);
+
 /* A call through a pointer the compiler cannot see through. */
 void limit_call_run(void *argument, int64_t count);
 

@@ -113,3 +113,4 @@ device_tests += %D%/graph
 check_PROGRAMS += %D%/reproducible
 %C%_reproducible_SOURCES = %D%/reproducible.c %D%/tap.c
 %C%_reproducible_LDADD = $(tests_ldadd)
+dist_check_SCRIPTS += %D%/tenon_memory.sh

@@ -43,6 +43,7 @@ include %D%/device.mk
 include %D%/kernels/local.mk
 include %D%/plugins/local.mk
 include %D%/programs.mk
+include %D%/soak.mk
 include %D%/structure.mk
 include %D%/tensor/local.mk
 

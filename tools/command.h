@@ -24,13 +24,15 @@ typedef struct tn_command {
   const char *summary; /* one line of `tenon --help` */
   const char *text;    /* paragraphs of `tenon NAME --help` */
   tn_option options[TN_OPTIONS_MAX]; /* up to one without a name */
+  const char *operand; /* what it works on, as "FILE"; NULL: nothing */
   /* values[i] belongs to options[i]: NULL if it was not given, its argument,
-   * or its name if it takes none. */
+   * or its name if it takes none. values[TN_OPTIONS_MAX] is the operand. */
   tn_exit (*run)(const char *const *values);
 } tn_command;
 
 extern const tn_command tn_devices_command;
 extern const tn_command tn_doctor_command;
+extern const tn_command tn_memory_command;
 extern const tn_command tn_version_command;
 
 /* One line on stderr, `tenon: TEXT`. */

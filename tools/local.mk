@@ -7,6 +7,10 @@ bin_PROGRAMS += %D%/tenon
   %D%/doctor.c \
   %D%/facility.c %D%/facility.h \
   %D%/json.c %D%/json.h \
+  %D%/json_read.c %D%/json_read.h \
+  %D%/memory.c \
+  %D%/memory_file.c %D%/memory_file.h \
+  %D%/memory_view.c %D%/memory_view.h \
   %D%/survey.c %D%/survey.h \
   %D%/tenon.c \
   %D%/version.c

@@ -12,6 +12,7 @@
 static const tn_command *const commands[] = {
   &tn_devices_command,
   &tn_doctor_command,
+  &tn_memory_command,
   &tn_version_command,
 };
 
@@ -39,7 +40,7 @@ double tn_time_limit(const char *text)
   return 0;
 }
 
-/* "devices, doctor, version" */
+/* "devices, doctor, memory, version" */
 static const char *command_names(void)
 {
   static char names[128];
@@ -53,7 +54,8 @@ static const char *command_names(void)
 static void print_help(void)
 {
   puts("Usage: tenon COMMAND [OPTION]...\n"
-       "Shows which compute devices programs can name on this machine.\n"
+       "Shows which compute devices programs can name on this machine, and\n"
+       "what programs did with their memory.\n"
        "\n"
        "Commands:");
   for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -80,8 +82,9 @@ static void print_option(const tn_option *option)
 
 static void print_command_help(const tn_command *command)
 {
-  printf("Usage: tenon %s [OPTION]...\n%s\n\nOptions:\n", command->name,
-         command->text);
+  printf("Usage: tenon %s [OPTION]...%s%s\n%s\n\nOptions:\n",
+         command->name, command->operand ? " " : "",
+         command->operand ? command->operand : "", command->text);
   for (const tn_option *o = command->options; o->name; o++) print_option(o);
   print_option(&(tn_option){ "--help", NULL, "print this text" });
 }
@@ -105,12 +108,29 @@ static int find_option(const tn_command *command, const char *text)
   return -1;
 }
 
+/* The one argument that is no option, where there is to be one. */
+static int read_operand(const tn_command *command, const char *text,
+                        const char **values)
+{
+  if (!command->operand || text[0] == '-' || values[TN_OPTIONS_MAX]) return 0;
+  values[TN_OPTIONS_MAX] = text;
+  return 1;
+}
+
+static int check_operand(const tn_command *command, const char *const *values)
+{
+  if (!command->operand || values[TN_OPTIONS_MAX]) return 1;
+  tn_complain("%s: needs %s", command->name, command->operand);
+  return 0;
+}
+
 /* Fills `values`; false after a complaint. */
 static int read_options(const tn_command *command, char **arguments,
                         const char **values)
 {
   for (; *arguments; arguments++) {
     int i = find_option(command, *arguments);
+    if (i < 0 && read_operand(command, *arguments, values)) continue;
     if (i < 0) {
       refuse_option(command, *arguments);
       return 0;
@@ -125,7 +145,7 @@ static int read_options(const tn_command *command, char **arguments,
     }
     values[i] = *++arguments;
   }
-  return 1;
+  return check_operand(command, values);
 }
 
 static int asks_for_help(char **arguments)
@@ -145,7 +165,7 @@ static int finish(tn_exit status)
 
 static int run_command(const tn_command *command, char **arguments)
 {
-  const char *values[TN_OPTIONS_MAX] = { NULL };
+  const char *values[TN_OPTIONS_MAX + 1] = { NULL };
   if (asks_for_help(arguments)) {
     print_command_help(command);
     return finish(TN_EXIT_OK);
