@@ -182,7 +182,12 @@ TN_API tn_tensor *tn_nll_loss_with(tn_tensor *log_probabilities,
                                    int64_t ignore_index);
 TN_API tn_tensor *tn_mse_loss(tn_tensor *input, tn_tensor *target);
 
-/* ---- by index; indices are i64 (or i32) ---- */
+/* ---- by index; indices are i64 (or i32) ----
+ *
+ * An index outside is TN_INVALID_ARGUMENT, naming it: the indices are looked
+ * at, so that the call waits for what is queued on the current stream. While a
+ * graph is captured they are not: such an index then gives 0, or adds
+ * nothing. */
 
 /* weight [count, width], indices of any shape: shape + [width]. */
 TN_API tn_tensor *tn_embedding(tn_tensor *weight, tn_tensor *indices);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "tenon/graph.h"
 #include "tensor/compute/strided.h"
 
 /* By the size of an element: 1, 4, 8 bytes. */
@@ -79,8 +80,10 @@ static tn_status check_on_device(const tn_tensor *index, int64_t count,
 tn_status tn_index_check(const tn_tensor *index, int64_t count,
                          const char *operation)
 {
-  if (index->numel == 0) return TN_OK;
-  return tn_tensor_place(index)->is_cpu
+  tn_place *place = tn_tensor_place(index);
+  if (index->numel == 0 || tn_is_current_stream_capturing(place->device))
+    return TN_OK;
+  return place->is_cpu
              ? check_on_host(index, count, operation)
              : check_on_device(index, count, operation);
 }

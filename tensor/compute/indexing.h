@@ -6,8 +6,8 @@
 #include "tensor/tensor/tensor.h"
 
 /* TN_INVALID_ARGUMENT, naming the first index outside [0, count) and where it
- * is.  On a device whose memory is not the host's this waits for what is
- * queued on the current stream. */
+ * is.  Waits for what is queued on the current stream; while that is captured,
+ * nothing is checked. */
 tn_status tn_index_check(const tn_tensor *index, int64_t count,
                          const char *operation);
 
