@@ -168,7 +168,8 @@ typedef enum tn_loss_reduction {
 /* Scores [n, classes], target classes i64 [n]; targets of TN_IGNORE_INDEX do
  * not count. nll_loss takes logarithms of probabilities. A target that is no
  * class is TN_INVALID_ARGUMENT: the host looks at the targets, so that the
- * call waits for what is queued on the current stream. */
+ * call waits for what is queued on the current stream; while that is captured
+ * it does not look, and the loss of such a target is a NaN. */
 TN_API tn_tensor *tn_cross_entropy(tn_tensor *scores, tn_tensor *targets);
 TN_API tn_tensor *tn_cross_entropy_with(tn_tensor *scores,
                                         tn_tensor *targets,

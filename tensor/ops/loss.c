@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "tenon/graph.h"
 #include "tensor/autograd/node.h"
 #include "tensor/compute/contiguous.h"
 #include "tensor/compute/rows.h"
@@ -52,14 +53,14 @@ static tn_status bad_class(const int64_t *target, int64_t n, nll_data data,
 }
 
 /* target is contiguous. Its values are looked at on the host, once what is
- * queued on the current stream is done. */
+ * queued on the current stream is done; not while that is captured. */
 static tn_status check_classes(const tn_tensor *target, nll_data data,
                                const char *name)
 {
   tn_device device = tn_tensor_place(target)->device;
   const int64_t *there = tn_tensor_address(target);
   int64_t n = target->numel;
-  if (n == 0) return TN_OK;
+  if (n == 0 || tn_is_current_stream_capturing(device)) return TN_OK;
   if (tn_tensor_place(target)->is_cpu) {
     tn_stream *stream = tn_current_stream(device);
     if (!stream || tn_stream_synchronize(stream) != TN_OK)
