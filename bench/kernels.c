@@ -2,6 +2,7 @@
  * arithmetic units' limits. TENON_NUM_THREADS sets the threads of both. */
 #include "config.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +136,62 @@ static void run_sum(const char *name, int64_t rows, int64_t n,
   tn_kernel_release(one.kernel);
 }
 
+/* Softmax, or layer norm with its mean and scale of each row. */
+typedef struct row_work {
+  tn_kernel *kernel;
+  float *y, *stats, *weight;
+  const float *x;
+  int64_t rows, n;
+  bool is_norm;
+} row_work;
+
+static void rows_run(void *argument, int64_t count)
+{
+  const row_work *one = argument;
+  for (int64_t i = 0; i < count; i++) {
+    if (one->is_norm)
+      check(tn_launch_groups(
+                one->kernel, one->rows,
+                TN_ARGS(TN_ARG_PTR(one->y), TN_ARG_PTR(one->stats),
+                        TN_ARG_PTR(one->stats + one->rows),
+                        TN_ARG_PTR(one->x), TN_ARG_PTR(one->weight),
+                        TN_ARG_PTR(one->weight), TN_ARG_I64(one->rows),
+                        TN_ARG_I64(one->n), TN_ARG_F32(1e-5f))),
+            "layer_norm");
+    else
+      check(tn_launch_groups(one->kernel, one->rows,
+                             TN_ARGS(TN_ARG_PTR(one->y), TN_ARG_PTR(one->x),
+                                     TN_ARG_I64(one->rows),
+                                     TN_ARG_I64(one->n))),
+            "softmax");
+  }
+}
+
+/* The limit is a copy by streaming stores: an addition of x to itself. Nothing
+ * is asked if wanted is 0. */
+static void run_rows(const char *name, const char *kernel_name, bool is_norm,
+                     double wanted)
+{
+  enum { ROWS = 16 << 10, WIDTH = 1024 };
+  row_work one = { kernel(is_norm ? "layer_norm" : "softmax", kernel_name),
+                   floats(ROWS * WIDTH, 0, 0), floats(2 * ROWS, 0, 0),
+                   floats(WIDTH, 1, 0.5f), floats(ROWS * WIDTH, 1, 0.25f),
+                   ROWS, WIDTH, is_norm };
+  float *y = floats(ROWS * WIDTH, 0, 0);
+  limit_add copy = { y, one.x, one.x, ROWS * WIDTH, threads };
+  bench_run(&(bench_case){
+      .name = with_threads(name), .subject = { kernel_name, rows_run, &one },
+      .limit = { "streaming copy", limit_add_run, &copy },
+      .goal = wanted > 0 ? BENCH_AT_LEAST : BENCH_REPORTED, .wanted = wanted,
+      .amount = 8.0 * ROWS * WIDTH, .unit = "GB/s" });
+  tn_free(y);
+  tn_free(one.y);
+  tn_free(one.stats);
+  tn_free(one.weight);
+  tn_free((void *)(uintptr_t)one.x);
+  tn_kernel_release(one.kernel);
+}
+
 typedef struct matmul {
   tn_kernel *pack_a, *pack_b, *product;
   float *a, *b, *c, *panels_a, *panels_b;
@@ -205,6 +262,10 @@ int main(int argc, char **argv)
   run_sum("sum, 1 row of 16 M", 1, 16 << 20, BENCH_AT_LEAST, 0.9);
   run_sum("sum, rows of 1024", 16 << 10, 1024, BENCH_AT_LEAST, 0.7);
   run_sum("sum, rows of 16", 1 << 20, 16, BENCH_REPORTED, 0);
+  run_rows("layer norm, rows of 1024", "layer_norm_f32", true, 0.7);
+  run_rows("softmax, rows of 1024", "softmax_f32", false,
+           threads > 1 ? 0.7 : 0.4);
+  run_rows("log_softmax, rows of 1024", "log_softmax_f32", false, 0);
   for (int64_t n = 512; n <= 2048; n *= 2) run_matmul(n);
   bench_json_close();
   if (json) fclose(json);
