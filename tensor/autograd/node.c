@@ -210,8 +210,8 @@ const void *tn_node_data_of(const tn_node *node)
 bool tn_node_wants(const tn_node *node, int input)
 {
   const tn_edge *edge = &node->edges[input];
-  if (!edge->is_wanted || !tn_wanted_now) return edge->is_wanted;
-  if (!edge->node && !edge->leaf) return true; /* as its wrapper decides */
+  if (!edge->is_wanted || !tn_wanted_now || node != tn_wanted_node)
+    return edge->is_wanted;
   return tn_wanted_edge(tn_wanted_now, edge);
 }
 

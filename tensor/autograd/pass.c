@@ -229,6 +229,20 @@ static tn_status record_saved(const tn_node *node)
   return TN_OK;
 }
 
+/* A formula may begin a pass of its own. */
+static tn_status call_formula(const tn_pass *pass, tn_node *node,
+                              tn_tensor **grads, tn_tensor **results)
+{
+  const tn_wanted *outer = tn_wanted_now;
+  const tn_node *outer_node = tn_wanted_node;
+  tn_wanted_now = pass->wanted;
+  tn_wanted_node = node;
+  tn_status status = node->kind->formula(node, grads, results);
+  tn_wanted_now = outer;
+  tn_wanted_node = outer_node;
+  return status;
+}
+
 static tn_status compute(const tn_pass *pass, tn_node *node,
                          tn_tensor **grads, tn_tensor **results,
                          sent_gradient *arrivals)
@@ -236,7 +250,7 @@ static tn_status compute(const tn_pass *pass, tn_node *node,
   tn_scope_guard scope = tn_scope_push();
   if (!scope.active) return tn_last_status();
   tn_status status = node->outputs ? fill_in(node, grads) : TN_OK;
-  if (status == TN_OK) status = node->kind->formula(node, grads, results);
+  if (status == TN_OK) status = call_formula(pass, node, grads, results);
   if (status == TN_OK) status = collect(pass, node, results, arrivals);
   if (status == TN_OK) status = record_saved(node);
   tn_scope_pop(&scope);
@@ -379,15 +393,12 @@ tn_status tn_pass_run(tn_tensor *const *outputs, tn_tensor *const *gradients,
                       int count, tn_wanted *wanted, bool retain_graph)
 {
   tn_pass pass = { .wanted = wanted, .retains_graph = retain_graph };
-  const tn_wanted *outer = tn_wanted_now;
   tn_status status = TN_OK;
   tn_frontier_init(&pass.frontier);
-  tn_wanted_now = wanted;
   for (int i = 0; i < count && status == TN_OK; i++)
     status = begin(&pass, outputs[i], gradients[i]);
   if (status == TN_OK) status = walk(&pass);
   tn_frontier_clear(&pass.frontier);
   tn_status settled = settle(&pass);
-  tn_wanted_now = outer;
   return status == TN_OK ? settled : status;
 }

@@ -11,6 +11,7 @@ typedef struct node_list {
 } node_list;
 
 __thread const tn_wanted *tn_wanted_now;
+__thread const tn_node *tn_wanted_node;
 
 static tn_status out_of_memory(void)
 {

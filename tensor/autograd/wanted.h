@@ -44,7 +44,9 @@ bool tn_wanted_runs(const tn_wanted *wanted, const tn_node *node);
 /* Whether a gradient along an edge does. */
 bool tn_wanted_edge(const tn_wanted *wanted, const tn_edge *edge);
 
-/* Of the pass that this thread is in; NULL: all gradients are wanted. */
+/* What the formula that this thread is in is asked for: of that node, by
+ * that pass; NULL: all gradients are wanted. */
 extern __thread const tn_wanted *tn_wanted_now;
+extern __thread const tn_node *tn_wanted_node;
 
 #endif
