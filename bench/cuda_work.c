@@ -140,7 +140,7 @@ void run_matmul(int64_t n)
 {
   char name[32];
   size_t bytes = (size_t)(n * n) * sizeof(float);
-  size_t panel = (size_t)((n + 63) / 64 * 64 * n) * sizeof(float);
+  size_t panel = (size_t)((n + 63) * n) * sizeof(float);
   unsigned blocks = is_small ? 2 : raw.units * 8;
   peak p = { zeros((size_t)blocks * PEAK_THREADS * sizeof(float)), blocks,
              is_small ? 2 : 2048 };

@@ -9,6 +9,7 @@
 #define CHUNK 1024
 #define BLOCK 4096
 #define DEEPEST (1 << 22)
+#define PANEL 64     /* at most so wide is one, the last one being full */
 #define COLUMNS 64   /* that a group of vecmat takes */
 #define SHORTEST 48  /* columns from which vecmat is the faster one */
 
@@ -112,8 +113,8 @@ static tn_status run_packed(const tn_product *p)
 {
   product_kernels *of = kernels_of(p);
   tn_status status = TN_OUT_OF_MEMORY;
-  tn_block *a = workspace(p, parts(p->m, 64) * 64, p->k);
-  tn_block *b = a ? workspace(p, parts(p->n, 64) * 64, p->k) : NULL;
+  tn_block *a = workspace(p, p->m + PANEL, p->k);
+  tn_block *b = a ? workspace(p, p->n + PANEL, p->k) : NULL;
   if (!b) {
     status = tn_last_status();
     goto release;

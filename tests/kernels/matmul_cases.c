@@ -53,7 +53,7 @@ static trial_array *pack(kernel_trial *t, const char *kernel, const matrix *x,
                          int64_t batches, int64_t m, int64_t k)
 {
   trial_array *panels =
-      trial_output(t, batches * parts(m, PAD) * PAD * k, sizeof(float));
+      trial_output(t, batches * (m + PAD) * k, sizeof(float));
   trial_launch(t, kernel, batches * parts(m, 4) * parts(k, PIECE),
                TN_ARGS(TRIAL_PTR(panels), TRIAL_PTR(x->array),
                        TN_ARG_I64(batches), TN_ARG_I64(m), TN_ARG_I64(k),
