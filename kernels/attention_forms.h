@@ -29,7 +29,8 @@
 #define ROWS 1
 #define WIDTH 8
 #endif
-#define NARROW 4 /* columns, where fewer than WIDTH are left */
+#define MIDDLE (WIDTH / 2) /* columns, where fewer than WIDTH are left */
+#define NARROW (WIDTH / 4)
 
 TN_FUNCTION int64 least(int64 a, int64 b) { return a < b ? a : b; }
 
@@ -99,6 +100,7 @@ TN_SEPARATE_FUNCTION void add_scores(TN_LOCAL REAL *sums,
   }
 
 ADD_VALUES(add_wide, WIDTH)
+ADD_VALUES(add_middle, MIDDLE)
 ADD_VALUES(add_narrow, NARROW)
 ADD_VALUES(add_column, 1)
 
@@ -158,11 +160,12 @@ KERNEL(NAMED(attention), TN_OUT(REAL, y), TN_OUT(REAL, stats),
   TN_SHARED(REAL, sum_of, QUERIES);
   TN_SHARED(REAL, factor, QUERIES);
   const int64 blocks = tn_quotient(queries + QUERIES - 1, QUERIES);
+  /* Pieces of a row of y: of WIDTH columns, then of fewer and fewer. */
   const int32 wide = (int32)tn_quotient(values, WIDTH);
-  const int32 narrow =
-    wide + (int32)tn_quotient(values - wide * WIDTH, NARROW);
-  const int32 pieces =
-    narrow + (int32)(values - wide * WIDTH - (narrow - wide) * NARROW);
+  const int32 rest = (int32)(values - wide * WIDTH);
+  const int32 middle = wide + rest / MIDDLE;
+  const int32 narrow = middle + rest % MIDDLE / NARROW;
+  const int32 pieces = narrow + rest % NARROW;
   TN_GROUPS(g, outer * inner * blocks) {
     const int64 batch = tn_quotient(g, blocks);
     const int64 first = (g - batch * blocks) * QUERIES;
@@ -187,11 +190,10 @@ KERNEL(NAMED(attention), TN_OUT(REAL, y), TN_OUT(REAL, stats),
       TN_ITEMS(t, QUERIES * KEYS) weight[t] = 0;
       for (int64 e = 0; e < size; e += DEPTH) {
         const int32 depth = (int32)least(size - e, DEPTH);
-        TN_ITEMS(t, KEYS * DEPTH) {
-          const int32 j = t / DEPTH, i = t % DEPTH;
-          tile[i * KEYS + j] =
-            i < depth && j < length
-              ? from_k[(begin + j) * k_row + e + i] : (REAL)0;
+        TN_ITEMS(j, KEYS) {
+          TN_GLOBAL const REAL *key = from_k + (begin + j) * k_row + e;
+          for (int32 i = 0; i < depth; i++)
+            tile[i * KEYS + j] = j < length ? key[i] : (REAL)0;
         }
         TN_ITEMS(t, QUERIES / ROWS * (KEYS / WIDTH)) {
           const int32 r = t / (KEYS / WIDTH) * ROWS;
@@ -203,9 +205,10 @@ KERNEL(NAMED(attention), TN_OUT(REAL, y), TN_OUT(REAL, stats),
       }
       TN_ITEMS(r, here) {
         TN_LOCAL REAL *x = weight + r * KEYS;
-        const int64 last = is_causal ? first + r - begin : KEYS;
+        const int32 seen =
+          is_causal ? (int32)least(first + r - begin + 1, length) : length;
         for (int32 j = 0; j < KEYS; j++)
-          x[j] = j < length && j <= last ? x[j] * scale : LEAST;
+          x[j] = j < seen ? x[j] * scale : LEAST;
         if (has_mask)
           for (int32 j = 0; j < length; j++)
             x[j] +=
@@ -214,16 +217,20 @@ KERNEL(NAMED(attention), TN_OUT(REAL, y), TN_OUT(REAL, stats),
       }
       TN_ITEMS(t, QUERIES / ROWS * pieces) {
         const int32 r = t / pieces * ROWS, piece = t % pieces;
-        const int32 j =
-          piece < wide ? piece * WIDTH
-          : piece < narrow
-            ? wide * WIDTH + (piece - wide) * NARROW
-            : wide * WIDTH + (narrow - wide) * NARROW + piece - narrow;
+        const int32 j = piece < wide     ? piece * WIDTH
+                        : piece < middle ? wide * WIDTH
+                        : piece < narrow
+                          ? (int32)values - rest % MIDDLE +
+                              (piece - middle) * NARROW
+                          : (int32)values - pieces + piece;
         TN_GLOBAL REAL *at = to + r * values + j;
         TN_GLOBAL const REAL *value = from_v + begin * v_row + j;
         if (r < here && piece < wide)
           add_wide(at, values, here - r, weight + r * KEYS, factor + r,
                    begin == 0, value, v_row, length);
+        else if (r < here && piece < middle)
+          add_middle(at, values, here - r, weight + r * KEYS, factor + r,
+                     begin == 0, value, v_row, length);
         else if (r < here && piece < narrow)
           add_narrow(at, values, here - r, weight + r * KEYS, factor + r,
                      begin == 0, value, v_row, length);

@@ -25,4 +25,19 @@ void ref_attention_backward(const ref_attention *of, int64_t i, int64_t j,
                             const float *stats, float *weight,
                             float *gradient);
 
+/* The same in f64. */
+typedef struct ref_attention_f64 {
+  const double *q, *k, *v, *mask;
+  int64_t queries, keys, size, values;
+  double scale;
+  bool is_causal;
+} ref_attention_f64;
+
+void ref_attention_row_f64(const ref_attention_f64 *of, int64_t i, double *y,
+                           double *stats);
+void ref_attention_backward_f64(const ref_attention_f64 *of, int64_t i,
+                                int64_t j, double x, double dp, double dot,
+                                const double *stats, double *weight,
+                                double *gradient);
+
 #endif

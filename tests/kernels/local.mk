@@ -1,7 +1,8 @@
 # The built-in kernels against the reference.
 noinst_HEADERS += %D%/cases.h %D%/images.h %D%/survey.h %D%/trial.h \
   tests/numbers_layers.h tests/numbers_reference.h tests/numbers_rows.h
-noinst_HEADERS += tests/numbers_attention.h tests/numbers_products.h
+noinst_HEADERS += %D%/attention_cases_real.h \
+  tests/numbers_attention_real.h tests/numbers_attention.h tests/numbers_products.h
 noinst_HEADERS += tests/numbers_optim.h
 EXTRA_DIST += tests/numbers_golden.txt
 
