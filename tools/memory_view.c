@@ -279,9 +279,10 @@ static void put_block(const view *v, const tn_value *block, double x,
   bool is_live = strcmp(state, "active_allocated") == 0;
   bool is_active = strncmp(state, "active", 6) == 0;
   put(v, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" "
-      "fill=\"%s\"%s class=\"b\"><title>", x, v->y, width, ROW - 5,
+      "fill=\"%s\"%s%s class=\"b\"><title>", x, v->y, width, ROW - 5,
       is_active ? colours[v->colour_of[holder]] : "#ffffff",
-      is_active && !is_live ? " opacity=\"0.4\"" : "");
+      is_active && !is_live ? " opacity=\"0.4\"" : "",
+      width > 3 ? " stroke=\"#fff\" stroke-width=\"0.5\"" : "");
   if (is_active) put_text(v, v->file->holders[holder].name);
   else put(v, "free");
   put(v, ": %s at 0x%" PRIx64, size_text(tn_value_number(block, "size"), size),
@@ -356,8 +357,7 @@ static void put_head(const view *v, double height)
   put(v, "</title>\n<style>.h{font-size:15px;font-weight:bold}"
       ".t{font-size:12px}.r{font-size:11px;text-anchor:end;fill:#444}"
       ".g{stroke:#000;stroke-opacity:.12}"
-      ".o{stroke:#cc0000;stroke-width:1.5;stroke-dasharray:4 2}"
-      ".b{stroke:#fff;stroke-width:.5}</style>\n"
+      ".o{stroke:#cc0000;stroke-width:1.5;stroke-dasharray:4 2}</style>\n"
       "<rect width=\"100%%\" height=\"100%%\" fill=\"#fbfbfa\"/>\n");
 }
 
