@@ -25,6 +25,15 @@ const char *tn_grad_fn_name(const tn_tensor *t)
   return t->history->node->kind->name;
 }
 
+/* A view that becomes a leaf is one of its own from there on: operations in
+ * place elsewhere in its memory do not give it another node. */
+static void leave_base(tn_tensor *t)
+{
+  tn_tensor *base = t->base;
+  t->base = NULL;
+  tn_release(base);
+}
+
 tn_tensor *tn_requires_grad_(tn_tensor *t, bool requires_grad)
 {
   if (!t) return NULL;
@@ -43,6 +52,7 @@ tn_tensor *tn_requires_grad_(tn_tensor *t, bool requires_grad)
   tn_history *history = tn_history_of(t);
   if (!history) return NULL;
   history->requires_grad = requires_grad;
+  if (requires_grad) leave_base(t);
   return t;
 }
 
@@ -158,11 +168,17 @@ static tn_tensor *copy_of(tn_tensor *t)
   return copy;
 }
 
+static bool fills_memory(const tn_tensor *t)
+{
+  return (size_t)t->numel * tn_dtype_size((tn_dtype)t->dtype) ==
+         t->storage->bytes;
+}
+
 /* A gradient that is kept is the tensor's alone: programs change it in
- * place. */
+ * place. It is no small part of a large memory either. */
 static tn_status keep_first(tn_tensor **grad, tn_tensor *first)
 {
-  if (is_exclusive(first)) {
+  if (is_exclusive(first) && fills_memory(first)) {
     *grad = first;
     return TN_OK;
   }
