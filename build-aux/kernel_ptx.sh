@@ -3,6 +3,7 @@
 #   build-aux/kernel_ptx.sh [SOURCE FOLDER]         makes them with nvcc
 #   build-aux/kernel_ptx.sh --check [SOURCE FOLDER] compares: 0 the same,
 #     1 different, 77 no nvcc, or another one than made them
+# NAMES limits either to these families.
 # nvcc writes the .version it knows, which older drivers refuse; the files say
 # the lowest one that ptxas accepts for them. NVCC and PTXAS choose programs.
 set -u
@@ -41,7 +42,8 @@ maker() {
   sed -n 's/^\/\/ Cuda compilation tools, //p' "$1"
 }
 
-names=$(cd "$source/kernels" && ls *.c | sed 's/\.c$//')
+names=${NAMES:-}
+[ -n "$names" ] || names=$(cd "$source/kernels" && ls *.c | sed 's/\.c$//')
 status=0
 for name in $names; do
   make_one "$name" || exit 1

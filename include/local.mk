@@ -8,6 +8,7 @@ dist_tenoninclude_HEADERS = \
   %D%/tenon/kernel.h \
   %D%/tenon/kernel_lang.h \
   %D%/tenon/kernel_math.h \
+  %D%/tenon/kernel_math_f64.h \
   %D%/tenon/memory.h \
   %D%/tenon/nn.h \
   %D%/tenon/ops.h \

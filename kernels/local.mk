@@ -2,37 +2,61 @@
 # instruction-set level (section tn_kernels_LEVEL), and self-contained texts
 # (NAME.kernel) for plugins that compile kernels themselves.
 kernel_sources = \
+  %D%/attention.c \
   %D%/bytes.c \
+  %D%/cast.c \
+  %D%/cast_f64.c \
   %D%/cumsum.c \
   %D%/cumsum_f64.c \
+  %D%/division.c \
+  %D%/division_f64.c \
   %D%/elementwise.c \
   %D%/elementwise_f64.c \
+  %D%/elementwise_i32.c \
+  %D%/elementwise_i64.c \
+  %D%/elementwise_u8.c \
+  %D%/functions.c \
+  %D%/functions_f64.c \
   %D%/histogram.c \
+  %D%/indexing.c \
+  %D%/indexing_f64.c \
   %D%/layer_norm.c \
   %D%/layer_norm_f64.c \
   %D%/matmul.c \
-  %D%/attention.c \
-  %D%/indexing.c \
-  %D%/indexing_f64.c \
   %D%/matmul_f64.c \
   %D%/matmul_int.c \
   %D%/optim.c \
   %D%/optim_f64.c \
+  %D%/move.c \
   %D%/random.c \
   %D%/reduce.c \
   %D%/reduce_f64.c \
   %D%/reduce_i64.c \
   %D%/softmax.c
-kernel_headers = %D%/cumsum_forms.h %D%/elementwise_forms.h \
-  %D%/layer_norm_forms.h %D%/loss_forms.h %D%/matmul_blocks.h \
-  %D%/reduce_forms.h %D%/row_forms.h %D%/softmax_forms.h
-kernel_headers += %D%/attention_forms.h %D%/matmul_direct.h \
-  %D%/matmul_lanes.h %D%/matmul_shape.h %D%/matmul_tiles.h \
-  %D%/scatter_forms.h
+kernel_headers = \
+  %D%/attention_forms.h \
+  %D%/cast_forms.h \
+  %D%/cumsum_forms.h \
+  %D%/division_real.h \
+  %D%/elementwise_forms.h \
+  %D%/elementwise_integer.h \
+  %D%/elementwise_real.h \
+  %D%/functions_real.h \
+  %D%/layer_norm_forms.h \
+  %D%/loss_forms.h \
+  %D%/matmul_blocks.h \
+  %D%/matmul_direct.h \
+  %D%/matmul_lanes.h \
+  %D%/matmul_shape.h \
+  %D%/matmul_tiles.h \
+  %D%/reduce_forms.h \
+  %D%/optim_forms.h \
+  %D%/row_forms.h \
+  %D%/scatter_forms.h \
+  %D%/softmax_forms.h
 noinst_HEADERS += $(kernel_headers)
 EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
-  build-aux/fit_kernel_math.py
-kernel_headers += %D%/optim_forms.h
+  build-aux/fit_kernel_math.py build-aux/fit_kernel_math_f64.py
 
 # Our flags come after the user's: those must not change what kernels compute,
 # nor what they need of the processor. automake's rules have it the other way.
@@ -63,29 +87,39 @@ SUFFIXES += .baseline.lo .v3.lo .v4.lo
 .c.v4.lo:
 	$(kernel_compile) -DTN_CPU_LEVEL=v4 $(TN_V4_CFLAGS)
 $(kernel_objects): include/tenon/kernel_lang.h include/tenon/kernel_math.h \
-  $(kernel_headers)
+  include/tenon/kernel_math_f64.h $(kernel_headers)
 
 # What libtool makes beside them, which automake does not know of.
 mostlyclean-local:
 	rm -f %D%/*.lo %D%/*.o %D%/$(LT_OBJDIR)*.o
 
 kernel_texts = \
+  %D%/attention.kernel \
   %D%/bytes.kernel \
+  %D%/cast.kernel \
+  %D%/cast_f64.kernel \
   %D%/cumsum.kernel \
   %D%/cumsum_f64.kernel \
+  %D%/division.kernel \
+  %D%/division_f64.kernel \
   %D%/elementwise.kernel \
   %D%/elementwise_f64.kernel \
+  %D%/elementwise_i32.kernel \
+  %D%/elementwise_i64.kernel \
+  %D%/elementwise_u8.kernel \
+  %D%/functions.kernel \
+  %D%/functions_f64.kernel \
   %D%/histogram.kernel \
+  %D%/indexing.kernel \
+  %D%/indexing_f64.kernel \
   %D%/layer_norm.kernel \
   %D%/layer_norm_f64.kernel \
   %D%/matmul.kernel \
-  %D%/attention.kernel \
-  %D%/indexing.kernel \
-  %D%/indexing_f64.kernel \
   %D%/matmul_f64.kernel \
   %D%/matmul_int.kernel \
   %D%/optim.kernel \
   %D%/optim_f64.kernel \
+  %D%/move.kernel \
   %D%/random.kernel \
   %D%/reduce.kernel \
   %D%/reduce_f64.kernel \
@@ -99,26 +133,37 @@ SUFFIXES += .kernel
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(AWK) -v include=$(top_srcdir)/include \
 	  -f $(top_srcdir)/build-aux/flatten.awk $< > $@.tmp && mv $@.tmp $@
 $(kernel_texts): build-aux/flatten.awk include/tenon/kernel_lang.h \
-  include/tenon/kernel_math.h $(kernel_headers)
+  include/tenon/kernel_math.h \
+  include/tenon/kernel_math_f64.h $(kernel_headers)
 
 # What nvcc makes of them, committed: plugins are built with no nvcc too.
 kernel_ptx = \
+  %D%/ptx/attention.ptx \
   %D%/ptx/bytes.ptx \
+  %D%/ptx/cast.ptx \
+  %D%/ptx/cast_f64.ptx \
   %D%/ptx/cumsum.ptx \
   %D%/ptx/cumsum_f64.ptx \
+  %D%/ptx/division.ptx \
+  %D%/ptx/division_f64.ptx \
   %D%/ptx/elementwise.ptx \
   %D%/ptx/elementwise_f64.ptx \
+  %D%/ptx/elementwise_i32.ptx \
+  %D%/ptx/elementwise_i64.ptx \
+  %D%/ptx/elementwise_u8.ptx \
+  %D%/ptx/functions.ptx \
+  %D%/ptx/functions_f64.ptx \
   %D%/ptx/histogram.ptx \
+  %D%/ptx/indexing.ptx \
+  %D%/ptx/indexing_f64.ptx \
   %D%/ptx/layer_norm.ptx \
   %D%/ptx/layer_norm_f64.ptx \
   %D%/ptx/matmul.ptx \
-  %D%/ptx/attention.ptx \
-  %D%/ptx/indexing.ptx \
-  %D%/ptx/indexing_f64.ptx \
   %D%/ptx/matmul_f64.ptx \
   %D%/ptx/matmul_int.ptx \
   %D%/ptx/optim.ptx \
   %D%/ptx/optim_f64.ptx \
+  %D%/ptx/move.ptx \
   %D%/ptx/random.ptx \
   %D%/ptx/reduce.ptx \
   %D%/ptx/reduce_f64.ptx \

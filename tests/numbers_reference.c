@@ -83,7 +83,7 @@ float ref_tanh(float x)
                              0.020632321f, -0.00569802988f };
   float a = fabsf(x);
   if (a < 0.625f)
-    return fmaf(x * (x * x), polynomial(c, 4, x * x), x);
+    return copysignf(fmaf(x * (x * x), polynomial(c, 4, x * x), x), x);
   float e = ref_exp_neg(-2 * a);
   return copysignf(1 - 2 * e / (1 + e), x);
 }
@@ -162,13 +162,14 @@ static angle angle_of(float a)
   return angle_of_turns(m * digits + (m * guard >> 32));
 }
 
+static const float sin_c[] = { -0.166666552f, 0.00833218731f,
+                               -0.000195179091f };
+static const float cos_c[] = { 0.0416666456f, -0.00138873095f,
+                               2.44323383e-05f };
+
 /* Sine of an angle, `ahead` quadrants further. */
 static float sine(angle of, unsigned ahead)
 {
-  static const float sin_c[] = { -0.166666552f, 0.00833218731f,
-                                 -0.000195179091f };
-  static const float cos_c[] = { 0.0416666456f, -0.00138873095f,
-                                 2.44323383e-05f };
   unsigned quadrant = (of.quadrant + ahead) % 4;
   float r = of.high, z = r * r, y;
   if (quadrant % 2 == 0) {
@@ -192,6 +193,21 @@ float ref_sin(float x)
 float ref_cos(float x)
 {
   return isfinite(x) ? sine(angle_of(fabsf(x)), 1) : NAN;
+}
+
+unsigned ref_angle_parts(float a, ref_parts *s, ref_parts *c)
+{
+  angle of = angle_of(a);
+  angle at = { of.high, of.low, 0 };
+  float r = of.high, z = r * r, h = 0.5f * z, w = 1 - h;
+  float low = fmaf(-0.5f * z, of.low, of.low);
+  float lost = fmaf(r, of.low, 0.5f * fmaf(r, r, -z));
+  s->high = sine(at, 0);
+  s->low = fmaf(r * z, polynomial(sin_c, 2, z), low) - (s->high - r);
+  c->high = sine(at, 1);
+  c->low = ((1 - w - h) + fmaf(z * z, polynomial(cos_c, 2, z), -lost)) -
+           (c->high - w);
+  return of.quadrant;
 }
 
 float ref_relu(float x)

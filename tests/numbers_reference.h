@@ -16,6 +16,14 @@ float ref_sin(float x);
 float ref_cos(float x);
 float ref_erf(float x);
 float ref_relu(float x);
+
+/* Sine and cosine of the angle that is left of a >= 0 after whole quadrants,
+ * which are returned, each as a sum. */
+typedef struct ref_parts {
+  float high, low;
+} ref_parts;
+unsigned ref_angle_parts(float a, ref_parts *s, ref_parts *c);
+
 float ref_maximum(float a, float b);
 float ref_minimum(float a, float b);
 double ref_maximum_f64(double a, double b);

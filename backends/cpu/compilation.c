@@ -84,6 +84,7 @@ static const struct {
 } headers[] = {
   { "tenon/kernel_lang.h", tn_cpu_kernel_lang_text },
   { "tenon/kernel_math.h", tn_cpu_kernel_math_text },
+  { "tenon/kernel_math_f64.h", tn_cpu_kernel_math_f64_text },
 };
 
 #define HEADERS (sizeof headers / sizeof *headers)

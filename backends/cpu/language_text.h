@@ -5,6 +5,7 @@
 
 extern const char tn_cpu_kernel_lang_text[]; /* tenon/kernel_lang.h */
 extern const char tn_cpu_kernel_math_text[]; /* tenon/kernel_math.h */
+extern const char tn_cpu_kernel_math_f64_text[]; /* ... _f64.h */
 extern const char tn_cpu_language_sum[];     /* a checksum of both */
 
 #endif

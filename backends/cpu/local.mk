@@ -39,17 +39,19 @@ endif
 
 # A text as a C string.
 cpu_quote = sed 's/[\\"]/\\&/g; s/^/  "/; s/$$/\\n"/'
-%D%/language_text.c: include/tenon/kernel_lang.h include/tenon/kernel_math.h
+%D%/language_text.c: include/tenon/kernel_lang.h \
+  include/tenon/kernel_math.h include/tenon/kernel_math_f64.h
 	$(AM_V_GEN)$(MKDIR_P) %D% && { \
 	  echo '#include "backends/cpu/language_text.h"'; \
-	  for name in lang math; do \
+	  for name in lang math math_f64; do \
 	    echo "const char tn_cpu_kernel_$${name}_text[] ="; \
 	    $(cpu_quote) $(top_srcdir)/include/tenon/kernel_$$name.h; \
 	    echo '  ;'; \
 	  done; \
 	  echo 'const char tn_cpu_language_sum[] ='; \
 	  cat $(top_srcdir)/include/tenon/kernel_lang.h \
-	    $(top_srcdir)/include/tenon/kernel_math.h | cksum | $(cpu_quote); \
+	    $(top_srcdir)/include/tenon/kernel_math.h \
+	    $(top_srcdir)/include/tenon/kernel_math_f64.h | cksum | $(cpu_quote); \
 	  echo '  ;'; } > $@.tmp && mv $@.tmp $@
 
 CLEANFILES += %D%/language_text.c

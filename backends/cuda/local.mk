@@ -49,7 +49,8 @@ cuda_fatbins =
 if CUDA_FATBIN
 cuda_fatbins += $(kernel_ptx:kernels/ptx/%.ptx=%D%/fatbin/%.fatbin)
 $(cuda_fatbins): $(kernel_sources) $(kernel_headers) \
-  include/tenon/kernel_lang.h include/tenon/kernel_math.h
+  include/tenon/kernel_lang.h include/tenon/kernel_math.h \
+  include/tenon/kernel_math_f64.h
 	$(AM_V_GEN)$(MKDIR_P) %D%/fatbin && \
 	  name=`basename $@ .fatbin` && codes= && \
 	  for arch in $(TN_CUDA_ARCHS); do \

@@ -13,7 +13,8 @@ typedef struct tn_opencl_family {
 /* Ends with a family without a name. */
 extern const tn_opencl_family tn_opencl_families[];
 
-/* What a portable source may use. */
-extern const tn_opencl_family tn_opencl_language;
+/* What a portable source may use; the second if it asks for it, for devices
+ * that have f64. */
+extern const tn_opencl_family tn_opencl_language, tn_opencl_language_f64;
 
 #endif

@@ -44,10 +44,12 @@ CLEANFILES += %D%/embedded.c
 	$(AM_V_GEN)$(MKDIR_P) %D% && { \
 	  echo '/* Generated from kernels/ by backends/opencl/local.mk. */'; \
 	  echo '#include "backends/opencl/embedded.h"'; \
-	  $(AWK) -v include=$(top_srcdir)/include \
-	    -f $(top_srcdir)/build-aux/flatten.awk \
-	    $(top_srcdir)/include/tenon/kernel_math.h | \
-	    $(AWK) -v name=text_of_language -f $(opencl_embed); \
+	  for part in "" _f64; do \
+	    $(AWK) -v include=$(top_srcdir)/include \
+	      -f $(top_srcdir)/build-aux/flatten.awk \
+	      $(top_srcdir)/include/tenon/kernel_math$$part.h | \
+	      $(AWK) -v name=text_of_language$$part -f $(opencl_embed); \
+	  done; \
 	  table=; \
 	  for text in $(kernel_texts); do \
 	    name=`basename $$text .kernel`; \
@@ -55,9 +57,12 @@ CLEANFILES += %D%/embedded.c
 	    table="$$table  { \"$$name\", text_of_$$name,"; \
 	    table="$$table sizeof text_of_$$name - 1 },"; \
 	  done; \
-	  echo 'const tn_opencl_family tn_opencl_language = {'; \
-	  echo '  "language", text_of_language, sizeof text_of_language - 1'; \
-	  echo '};'; \
+	  for part in "" _f64; do \
+	    echo "const tn_opencl_family tn_opencl_language$$part = {"; \
+	    echo "  \"language$$part\", text_of_language$$part,"; \
+	    echo "  sizeof text_of_language$$part - 1"; \
+	    echo '};'; \
+	  done; \
 	  echo 'const tn_opencl_family tn_opencl_families[] = {'; \
 	  echo "$$table"; \
 	  echo '  { 0, 0, 0 }'; \

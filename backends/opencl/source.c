@@ -91,6 +91,13 @@ static const tn_opencl_family *find_family(const char *name)
   return family->name ? family : NULL;
 }
 
+static void print_language(FILE *out, bool f64)
+{
+  fwrite(tn_opencl_language.text, 1, tn_opencl_language.size, out);
+  if (f64)
+    fwrite(tn_opencl_language_f64.text, 1, tn_opencl_language_f64.size, out);
+}
+
 static tn_status print_source(const tn_module_desc *desc, const char *text,
                               size_t bytes, char **source, size_t *size)
 {
@@ -100,7 +107,7 @@ static tn_status print_source(const tn_module_desc *desc, const char *text,
     bool is_own = desc->kind == TN_MODULE_VENDOR;
     print_defines(out, desc);
     if (!is_own && !has_text(text, bytes, LANGUAGE_MARK))
-      fwrite(tn_opencl_language.text, 1, tn_opencl_language.size, out);
+      print_language(out, has_text(text, bytes, "tenon/kernel_math_f64.h"));
     print_line_mark(out, desc->name);
     if (is_own) fwrite(text, 1, bytes, out);
     else print_text(out, text, bytes);

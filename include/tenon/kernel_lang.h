@@ -78,7 +78,8 @@
  *   TN_GLOBAL and TN_LOCAL qualify pointers to device and shared memory in
  *   the parameters of such functions.
  * tn_fma, tn_sqrt, tn_abs, tn_bits, tn_from_bits, tn_mul_high, tn_quotient
- * are below; exp, log and others are in <tenon/kernel_math.h>.
+ * are below, most with a form for double, NAME_f64; exp, log and others are in
+ * <tenon/kernel_math.h> and, in f64, <tenon/kernel_math_f64.h>.
  *
  * Numbers: nothing is contracted, reassociated or flushed.  a * b + c rounds
  * twice; write tn_fma for one rounding.  Division and tn_sqrt are correctly
@@ -202,10 +203,13 @@ typedef ulong uint64;
 #define tn_bits(x) as_uint((float)(x))
 #define tn_from_bits(b) as_float((uint)(b))
 #define tn_mul_high(a, b) mul_hi((uint)(a), (uint)(b))
+#define tn_mul_high_u64(a, b) mul_hi((ulong)(a), (ulong)(b))
 #ifdef cl_khr_fp64
 #define tn_sqrt_f64(x) sqrt((double)(x))
 #define tn_fma_f64(a, b, c) fma((double)(a), (double)(b), (double)(c))
 #define tn_abs_f64(x) fabs((double)(x))
+#define tn_bits_f64(x) as_ulong((double)(x))
+#define tn_from_bits_f64(b) as_double((ulong)(b))
 #endif
 
 #elif defined(__CUDACC__) || defined(__CUDACC_RTC__) /* ------------- cuda */
@@ -252,9 +256,12 @@ typedef unsigned long long uint64;
 #define tn_bits(x) __float_as_uint(x)
 #define tn_from_bits(b) __uint_as_float(b)
 #define tn_mul_high(a, b) __umulhi((a), (b))
+#define tn_mul_high_u64(a, b) __umul64hi((a), (b))
 #define tn_sqrt_f64(x) __dsqrt_rn(x)
 #define tn_fma_f64(a, b, c) __fma_rn((a), (b), (c))
 #define tn_abs_f64(x) fabs((double)(x))
+#define tn_bits_f64(x) ((uint64)__double_as_longlong(x))
+#define tn_from_bits_f64(b) __longlong_as_double((int64)(b))
 
 #else /* ------------------------------------------------------------- cpu */
 
@@ -625,6 +632,28 @@ TN_FUNCTION float tn_abs(float x)
 TN_FUNCTION uint32_t tn_mul_high(uint32_t a, uint32_t b)
 {
   return (uint32_t)(((uint64_t)a * b) >> 32);
+}
+
+TN_FUNCTION uint64_t tn_mul_high_u64(uint64_t a, uint64_t b)
+{
+  uint64_t low = (a & 0xffffffffu) * (b & 0xffffffffu);
+  uint64_t first = (a >> 32) * (b & 0xffffffffu) + (low >> 32);
+  uint64_t second = (a & 0xffffffffu) * (b >> 32) + (first & 0xffffffffu);
+  return (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32);
+}
+
+TN_FUNCTION uint64_t tn_bits_f64(double x)
+{
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+TN_FUNCTION double tn_from_bits_f64(uint64_t bits)
+{
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
 }
 
 TN_FUNCTION double tn_sqrt_f64(double x)

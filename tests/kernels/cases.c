@@ -2,7 +2,7 @@
 #include "tests/kernels/cases.h"
 
 const kernel_case *const all_cases[] = {
-  optim_cases,
+  optim_cases,       function_cases,        typed_cases,
   elementwise_cases, elementwise_f64_cases, reduce_cases, matmul_cases,
   random_cases,      bytes_cases,           reduce_types_cases,
   row_cases,         cumsum_cases,          loss_cases,

@@ -6,6 +6,8 @@
 
 extern const kernel_case elementwise_cases[];
 extern const kernel_case elementwise_f64_cases[];
+extern const kernel_case function_cases[];
+extern const kernel_case typed_cases[];
 extern const kernel_case reduce_cases[];
 extern const kernel_case matmul_cases[];
 extern const kernel_case optim_cases[];

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tests/kernels/layout.h"
+#include "tests/numbers_functions.h"
 #include "tests/numbers_reference.h"
 
 static const int64_t sizes[] = { 0, 1, 3, 64, 5003, -1 };
@@ -82,71 +84,10 @@ static void flat_f64(kernel_trial *t)
   free(want);
 }
 
-/* A layout of four dimensions, outermost first. */
-typedef struct layout {
-  int64_t size[4], stride[4], extent; /* extent: elements it reaches over */
-} layout;
-
-/* Sizes whose product of the outer three is about `rows`. */
-static layout random_sizes(kernel_trial *t, int64_t about)
-{
-  layout l = { { 1, 1, about, 1 }, { 0 }, 0 };
-  l.size[3] = 1 + trial_below(t, 70);
-  if (trial_below(t, 2)) {
-    l.size[0] = 1 + trial_below(t, 3);
-    l.size[1] = 1 + trial_below(t, 4);
-    l.size[2] = about / (l.size[0] * l.size[1]) + 1;
-  }
-  return l;
-}
-
-/* Strides for a permutation of the dimensions, with gaps; an operand may be
- * broadcast along some. */
-static void random_strides(kernel_trial *t, layout *l, bool operand)
-{
-  int order[4] = { 3, 2, 1, 0 };
-  for (int i = 3; i > 0 && trial_below(t, 2); i--) {
-    int j = (int)trial_below(t, i + 1), kept = order[i];
-    order[i] = order[j];
-    order[j] = kept;
-  }
-  int64_t step = 1 + (trial_below(t, 4) == 0);
-  l->extent = 1;
-  for (int i = 0; i < 4; i++) {
-    int d = order[i];
-    l->stride[d] = operand && trial_below(t, 4) == 0 ? 0 : step;
-    l->extent += (l->size[d] - 1) * l->stride[d];
-    step = step * l->size[d] + trial_below(t, 3);
-  }
-}
-
-/* Where element i, counted in order, is. */
-static int64_t place(const layout *l, int64_t i)
-{
-  int64_t at = 0;
-  for (int d = 3; d >= 0; d--) {
-    at += i % l->size[d] * l->stride[d];
-    i /= l->size[d];
-  }
-  return at;
-}
-
-static int64_t count_of(const layout *l)
-{
-  return l->size[0] * l->size[1] * l->size[2] * l->size[3];
-}
-
-#define SIZES(l)                                                     \
-  TN_ARG_I64((l).size[0]), TN_ARG_I64((l).size[1]),                  \
-      TN_ARG_I64((l).size[2]), TN_ARG_I64((l).size[3])
-#define STRIDES(l)                                                   \
-  TN_ARG_I64((l).stride[0]), TN_ARG_I64((l).stride[1]),              \
-      TN_ARG_I64((l).stride[2]), TN_ARG_I64((l).stride[3])
-
 static void strided_launch(kernel_trial *t, bool unary, const layout l[3],
                            trial_array *const arrays[3])
 {
-  int64_t n = count_of(&l[0]);
+  int64_t n = layout_count(&l[0]);
   if (unary)
     trial_launch(t, t->of->name, n,
                  TN_ARGS(TRIAL_PTR(arrays[0]), TRIAL_PTR(arrays[1]),
@@ -158,28 +99,21 @@ static void strided_launch(kernel_trial *t, bool unary, const layout l[3],
                          STRIDES(l[1]), STRIDES(l[2])));
 }
 
-/* y, a and b of one shape and three layouts. */
-static void random_layouts(kernel_trial *t, layout l[3])
-{
-  l[0] = l[1] = l[2] = random_sizes(t, t->size);
-  for (int i = 0; i < 3; i++) random_strides(t, &l[i], i > 0);
-}
-
 /* What lies in the gaps of y must stay. */
 static void strided_f32(kernel_trial *t)
 {
   const operation_f32 *of = t->of->detail;
   layout l[3];
-  random_layouts(t, l);
+  random_layouts(t, l, 3);
   trial_array *y = trial_output(t, l[0].extent, sizeof(float));
   trial_array *a = first_operand(t, of, l[1].extent);
   trial_array *b = trial_floats(t, l[2].extent);
   float *want = trial_memory(l[0].extent, sizeof *want);
   for (int64_t i = 0; i < l[0].extent; i++) want[i] = ((float *)y->host)[i];
-  for (int64_t i = 0; i < count_of(l); i++)
-    want[place(&l[0], i)] =
-        value_f32(of, ((float *)a->host)[place(&l[1], i)],
-                  ((float *)b->host)[place(&l[2], i)]);
+  for (int64_t i = 0; i < layout_count(l); i++)
+    want[layout_place(&l[0], i)] =
+        value_f32(of, ((float *)a->host)[layout_place(&l[1], i)],
+                  ((float *)b->host)[layout_place(&l[2], i)]);
   strided_launch(t, of->unary, l, (trial_array *[]){ y, a, b });
   trial_expect_f32(t, y, want, l[0].extent);
   free(want);
@@ -189,16 +123,16 @@ static void strided_f64(kernel_trial *t)
 {
   const operation_f64 *of = t->of->detail;
   layout l[3];
-  random_layouts(t, l);
+  random_layouts(t, l, 3);
   trial_array *y = trial_output(t, l[0].extent, sizeof(double));
   trial_array *a = trial_doubles(t, l[1].extent);
   trial_array *b = trial_doubles(t, l[2].extent);
   double *want = trial_memory(l[0].extent, sizeof *want);
   for (int64_t i = 0; i < l[0].extent; i++) want[i] = ((double *)y->host)[i];
-  for (int64_t i = 0; i < count_of(l); i++)
-    want[place(&l[0], i)] =
-        value_f64(of, ((double *)a->host)[place(&l[1], i)],
-                  ((double *)b->host)[place(&l[2], i)]);
+  for (int64_t i = 0; i < layout_count(l); i++)
+    want[layout_place(&l[0], i)] =
+        value_f64(of, ((double *)a->host)[layout_place(&l[1], i)],
+                  ((double *)b->host)[layout_place(&l[2], i)]);
   strided_launch(t, of->unary, l, (trial_array *[]){ y, a, b });
   trial_expect_f64(t, y, want, l[0].extent);
   free(want);
@@ -229,13 +163,14 @@ static void fill_f64(kernel_trial *t)
 static void fill_strided_f32(kernel_trial *t)
 {
   layout l[3];
-  random_layouts(t, l);
+  random_layouts(t, l, 3);
   trial_array *y = trial_output(t, l[0].extent, sizeof(float));
   float value = trial_float(t);
   float *want = trial_memory(l[0].extent, sizeof *want);
   for (int64_t i = 0; i < l[0].extent; i++) want[i] = ((float *)y->host)[i];
-  for (int64_t i = 0; i < count_of(l); i++) want[place(&l[0], i)] = value;
-  trial_launch(t, t->of->name, count_of(l),
+  for (int64_t i = 0; i < layout_count(l); i++)
+    want[layout_place(&l[0], i)] = value;
+  trial_launch(t, t->of->name, layout_count(l),
                TN_ARGS(TRIAL_PTR(y), TN_ARG_F32(value), SIZES(l[0]),
                        STRIDES(l[0])));
   trial_expect_f32(t, y, want, l[0].extent);
@@ -245,13 +180,14 @@ static void fill_strided_f32(kernel_trial *t)
 static void fill_strided_f64(kernel_trial *t)
 {
   layout l[3];
-  random_layouts(t, l);
+  random_layouts(t, l, 3);
   trial_array *y = trial_output(t, l[0].extent, sizeof(double));
   double value = trial_double(t);
   double *want = trial_memory(l[0].extent, sizeof *want);
   for (int64_t i = 0; i < l[0].extent; i++) want[i] = ((double *)y->host)[i];
-  for (int64_t i = 0; i < count_of(l); i++) want[place(&l[0], i)] = value;
-  trial_launch(t, t->of->name, count_of(l),
+  for (int64_t i = 0; i < layout_count(l); i++)
+    want[layout_place(&l[0], i)] = value;
+  trial_launch(t, t->of->name, layout_count(l),
                TN_ARGS(TRIAL_PTR(y), TN_ARG_F64(value), SIZES(l[0]),
                        STRIDES(l[0])));
   trial_expect_f64(t, y, want, l[0].extent);
@@ -301,17 +237,21 @@ static double relu_f64(double x)
   return isnan(x) ? x : x > 0 ? x : 0;
 }
 
-#define UNARY(suffix, family, name, ...)                                    \
+#define FLAT_UNARY(suffix, family, name, ...)                               \
   { name "_" #suffix, family, flat_##suffix,                                \
     &(const operation_##suffix){ .unary = __VA_ARGS__ }, sizes,             \
-    TRIAL_FLAVOURS },                                                       \
+    TRIAL_FLAVOURS }
+#define UNARY(suffix, family, name, ...)                                    \
+  FLAT_UNARY(suffix, family, name, __VA_ARGS__),                            \
   { name "_strided_" #suffix, family, strided_##suffix,                     \
     &(const operation_##suffix){ .unary = __VA_ARGS__ }, rows,              \
     TRIAL_FLAVOURS }
-#define BINARY(suffix, family, name, function)                              \
+#define FLAT_BINARY(suffix, family, name, function)                         \
   { name "_" #suffix, family, flat_##suffix,                                \
     &(const operation_##suffix){ .binary = function }, sizes,               \
-    TRIAL_FLAVOURS },                                                       \
+    TRIAL_FLAVOURS }
+#define BINARY(suffix, family, name, function)                              \
+  FLAT_BINARY(suffix, family, name, function),                              \
   { name "_strided_" #suffix, family, strided_##suffix,                     \
     &(const operation_##suffix){ .binary = function }, rows,                \
     TRIAL_FLAVOURS }
@@ -328,16 +268,9 @@ const kernel_case elementwise_cases[] = {
   UNARY(f32, "elementwise", "copy", copy_f32),
   UNARY(f32, "elementwise", "relu", ref_relu),
   UNARY(f32, "elementwise", "sqrt", sqrtf),
-  UNARY(f32, "elementwise", "exp", ref_exp),
-  UNARY(f32, "elementwise", "exp_neg", ref_exp_neg, .negative = true),
-  UNARY(f32, "elementwise", "log", ref_log),
-  UNARY(f32, "elementwise", "tanh", ref_tanh),
-  UNARY(f32, "elementwise", "sin", ref_sin),
-  UNARY(f32, "elementwise", "cos", ref_cos),
-  UNARY(f32, "elementwise", "erf", ref_erf),
   { "add_f32", "elementwise", flat_f32,
     &(const operation_f32){ .binary = add_f32 }, large, TRIAL_WIDE },
-  { "exp_f32", "elementwise", flat_f32,
+  { "exp_f32", "functions", flat_f32,
     &(const operation_f32){ .unary = ref_exp }, large, TRIAL_WIDE },
   { "fill_f32", "elementwise", fill_f32, NULL, large, TRIAL_WIDE },
   { "fill_f32", "elementwise", fill_f32, NULL, sizes, TRIAL_FLAVOURS },
@@ -366,5 +299,44 @@ const kernel_case elementwise_f64_cases[] = {
     TRIAL_FLAVOURS },
   { "axpy_f64", "elementwise_f64", axpy_f64, NULL, sizes,
     TRIAL_FLAVOURS },
+  { 0 }
+};
+
+#define ONE_F32(name) FLAT_UNARY(f32, "functions", #name, ref_##name),
+#define ONE_F64(name) FLAT_UNARY(f64, "functions_f64", #name, ref_##name##_f64),
+#define TWO_F32(name) FLAT_BINARY(f32, "functions", #name, ref_##name),
+#define TWO_F64(name) \
+  FLAT_BINARY(f64, "functions_f64", #name, ref_##name##_f64),
+#define DIVISION_F32(name) BINARY(f32, "division", #name, ref_##name),
+#define DIVISION_F64(name) \
+  BINARY(f64, "division_f64", #name, ref_##name##_f64),
+
+const kernel_case function_cases[] = {
+  FLAT_UNARY(f32, "functions", "exp", ref_exp),
+  FLAT_UNARY(f32, "functions", "exp_neg", ref_exp_neg, .negative = true),
+  FLAT_UNARY(f32, "functions", "log", ref_log),
+  FLAT_UNARY(f32, "functions", "tanh", ref_tanh),
+  FLAT_UNARY(f32, "functions", "sin", ref_sin),
+  FLAT_UNARY(f32, "functions", "cos", ref_cos),
+  FLAT_UNARY(f32, "functions", "erf", ref_erf),
+  FLAT_UNARY(f32, "functions", "floor", floorf),
+  FLAT_UNARY(f32, "functions", "ceil", ceilf),
+  FLAT_UNARY(f32, "functions", "round", rintf),
+  FUNCTIONS_OF_ONE(ONE_F32)
+  FUNCTIONS_BACKWARD(TWO_F32)
+  FUNCTIONS_OF_DIVISION(DIVISION_F32)
+  FLAT_UNARY(f64, "functions_f64", "exp", ref_exp_f64),
+  FLAT_UNARY(f64, "functions_f64", "exp_neg", ref_exp_f64),
+  FLAT_UNARY(f64, "functions_f64", "log", ref_log_f64),
+  FLAT_UNARY(f64, "functions_f64", "tanh", ref_tanh_f64),
+  FLAT_UNARY(f64, "functions_f64", "sin", ref_sin_f64),
+  FLAT_UNARY(f64, "functions_f64", "cos", ref_cos_f64),
+  FLAT_UNARY(f64, "functions_f64", "erf", ref_erf_f64),
+  FLAT_UNARY(f64, "functions_f64", "floor", floor),
+  FLAT_UNARY(f64, "functions_f64", "ceil", ceil),
+  FLAT_UNARY(f64, "functions_f64", "round", rint),
+  FUNCTIONS_OF_ONE(ONE_F64)
+  FUNCTIONS_BACKWARD(TWO_F64)
+  FUNCTIONS_OF_DIVISION(DIVISION_F64)
   { 0 }
 };

@@ -4,6 +4,7 @@ noinst_HEADERS += %D%/cases.h %D%/images.h %D%/survey.h %D%/trial.h \
 noinst_HEADERS += %D%/attention_cases_real.h \
   tests/numbers_attention_real.h tests/numbers_attention.h tests/numbers_products.h
 noinst_HEADERS += tests/numbers_optim.h
+noinst_HEADERS += %D%/layout.h tests/numbers_functions.h
 EXTRA_DIST += tests/numbers_golden.txt
 
 # A library, so that the convenience libraries are linked as a whole.
@@ -18,13 +19,14 @@ endif
 
 # Trials and reference, compiled as exactly as the kernels.
 check_LTLIBRARIES += %D%/libtrials.la
-%C%_libtrials_la_SOURCES = tests/numbers_layers.c \
+%C%_libtrials_la_SOURCES = tests/numbers_functions.c tests/numbers_layers.c \
   tests/numbers_reference.c tests/numbers_rows.c tests/tap.c \
   %D%/bytes_cases.c %D%/cases.c %D%/cumsum_cases.c \
   %D%/elementwise_cases.c %D%/loss_cases.c \
   %D%/matmul_cases.c %D%/random_cases.c %D%/reduce_cases.c \
   %D%/reduce_types_cases.c %D%/row_cases.c %D%/survey.c \
   %D%/trial.c
+%C%_libtrials_la_SOURCES += %D%/layout.c %D%/typed_cases.c
 %C%_libtrials_la_SOURCES += tests/numbers_attention.c \
   tests/numbers_products.c %D%/attention_cases.c %D%/indexing_cases.c \
   %D%/product_cases.c
@@ -38,6 +40,10 @@ check_PROGRAMS += %D%/on_cpu
 check_PROGRAMS += %D%/math
 %C%_math_SOURCES = %D%/math.c tests/tap.c
 %C%_math_LDADD = %D%/libimages.la -lm
+
+check_PROGRAMS += %D%/math_f64
+%C%_math_f64_SOURCES = %D%/math_f64.c
+%C%_math_f64_LDADD = %D%/libtrials.la %D%/libimages.la -lm
 
 dist_check_SCRIPTS += %D%/texts.sh
 

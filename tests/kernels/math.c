@@ -33,6 +33,9 @@ static const function functions[] = {
   { "sin_f32", sin, 0.8, INFINITY, true },
   { "cos_f32", cos, 0.8, INFINITY, false },
   { "erf_f32", erf, 1.1, INFINITY, true },
+  { "expm1_f32", expm1, 1.6, INFINITY, false },
+  { "log1p_f32", log1p, 0.9, INFINITY, false },
+  { "tan_f32", tan, 1.0, INFINITY, true },
 };
 
 static const tn_cpu_kernel *find(const char *name)
