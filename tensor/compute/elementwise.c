@@ -2,6 +2,8 @@
 
 #include "tensor/compute/elementwise.h"
 
+#include "tensor/compute/convert.h"
+
 /* Dimensions that the strided kernels take. */
 #define KERNEL_DIMS 4
 
@@ -84,6 +86,43 @@ static tn_status run_strided(tn_kernel *kernel, const tn_layout *layout,
   return TN_OK;
 }
 
+/* As one row, for kernels without a plain form. */
+static void flatten(tn_layout *layout, int64_t numel, int count)
+{
+  layout->ndim = 1;
+  layout->sizes[0] = numel;
+  for (int k = 0; k < count; k++) layout->strides[k][0] = 1;
+}
+
+/* For kernels without a strided form: on copies in row order. */
+static tn_status run_packed(tn_elementwise *op, tn_tensor *const *operands,
+                            int count, const tn_arg *numbers,
+                            int number_count)
+{
+  tn_tensor *packed[TN_OPERANDS_MAX] = { NULL }, *out = operands[0];
+  tn_shape shape = tn_tensor_shape(out);
+  tn_place *place = tn_tensor_place(out);
+  tn_status status = TN_OK;
+  for (int k = 0; k < count && status == TN_OK; k++) {
+    tn_tensor *t = operands[k];
+    tn_dtype dtype = (tn_dtype)t->dtype;
+    if (t->is_contiguous && tn_shape_equal(tn_tensor_shape(t), shape))
+      packed[k] = tn_retain(t);
+    else if (k == 0)
+      packed[k] = tn_tensor_new(place, dtype, shape, op->plain.name);
+    else
+      packed[k] = tn_tensor_converted(t, dtype, shape, op->plain.name);
+    if (!packed[k]) status = tn_last_status();
+  }
+  if (status == TN_OK)
+    status = run_plain(place, &op->plain, packed, count, numbers,
+                       number_count);
+  if (status == TN_OK && packed[0] != out)
+    status = tn_tensor_convert(out, packed[0]);
+  for (int k = 0; k < count; k++) tn_release(packed[k]);
+  return status;
+}
+
 tn_status tn_elementwise_run(tn_elementwise *op, tn_tensor *const *operands,
                              int count, const tn_arg *numbers,
                              int number_count)
@@ -92,10 +131,13 @@ tn_status tn_elementwise_run(tn_elementwise *op, tn_tensor *const *operands,
   tn_place *place = tn_tensor_place(operands[0]);
   if (operands[0]->numel == 0) return TN_OK;
   tn_layout_make(&layout, tn_tensor_shape(operands[0]), operands, count);
-  if (layout.is_plain)
+  if (layout.is_plain && op->plain.name)
     return run_plain(place, &op->plain, operands, count, numbers,
                      number_count);
+  if (!op->strided.name)
+    return run_packed(op, operands, count, numbers, number_count);
   tn_kernel *kernel = tn_place_kernel(place, &op->strided);
   if (!kernel) return tn_last_status();
+  if (layout.is_plain) flatten(&layout, operands[0]->numel, count);
   return run_strided(kernel, &layout, operands, count, numbers, number_count);
 }
