@@ -163,6 +163,16 @@
       TN_STREAMED(T, y, i) = of_minimum(of_maximum(a[i], low), high);      \
   }
 
+/* arange_SUFFIX(y, start, step, n): start + i step. */
+#define ARANGE(T, suffix) ARANGE_(T, suffix)
+#define ARANGE_(T, suffix)                                                 \
+  TN_KERNEL(arange_##suffix, TN_OUT(T, y), TN_VAL(T, start),               \
+            TN_VAL(T, step), TN_VAL(int64, n))                             \
+  {                                                                        \
+    TN_PARALLEL_FOR(i, n)                                                  \
+      y[i] = of_add_scaled(start, (T)i, step);                             \
+  }
+
 /* All six comparisons: the result is 1 if a < b and the lowest bit of which
  * is set, or a = b and the next one is, or a > b and the third; else 0; and
  * the other way round if the fourth is set. */

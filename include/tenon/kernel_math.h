@@ -158,8 +158,8 @@ TN_FUNCTION float tn_expm1(float given)
   float rest = tn_fma(n, 1.90465430e-9f, first - r);
   float y = r + tn_fma(r * r, tn_exp_series_(r), rest);
   /* y 2^n + 2^n - 1, by halves: 2^128 is too much. */
-  float half = tn_from_bits((tn_bits(z) - tn_bits(magic) + 126u) << 23);
-  float sum = tn_fma(y, half, half - 0.5f);
+  float unit = tn_from_bits((tn_bits(z) - tn_bits(magic) + 126u) << 23);
+  float sum = tn_fma(y, unit, unit - 0.5f);
   y = n == 0.0f ? y : sum + sum;
   return given == 0.0f ? given : y;
 }

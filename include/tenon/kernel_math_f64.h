@@ -102,12 +102,12 @@ TN_FUNCTION tn_split_f64_ tn_split_of_f64_(double a)
 /* log(2^k (1 + f)), and lost besides. */
 TN_FUNCTION double tn_log_of_parts_f64_(double k, double f, double lost)
 {
-  double half = 0.5 * (f * f);
+  double square = 0.5 * (f * f);
   double s = f / (2.0 + f);
   double z = s * s;
-  double y = tn_fma_f64(s, tn_fma_f64(z, tn_log_series_f64_(z), half),
+  double y = tn_fma_f64(s, tn_fma_f64(z, tn_log_series_f64_(z), square),
                         tn_fma_f64(k, 2.3190468138462996e-17, lost));
-  return tn_fma_f64(k, 0.6931471805599453, f - (half - y));
+  return tn_fma_f64(k, 0.6931471805599453, f - (square - y));
 }
 
 TN_FUNCTION double tn_log_f64(double x)
@@ -183,8 +183,8 @@ TN_FUNCTION double tn_expm1_f64(double given)
   double rest = tn_fma_f64(n, -2.3190468138462996e-17, first - r);
   double y = r + tn_fma_f64(r * r, tn_exp_series_f64_(r), rest);
   /* y 2^n + 2^n - 1, by halves: 2^1024 is too much. */
-  double half = tn_power_of_two_f64_((int32)(uint32)tn_bits_f64(z) - 1);
-  double sum = tn_fma_f64(y, half, half - 0.5);
+  double unit = tn_power_of_two_f64_((int32)(uint32)tn_bits_f64(z) - 1);
+  double sum = tn_fma_f64(y, unit, unit - 0.5);
   y = n == 0.0 ? y : sum + sum;
   return given == 0.0 ? given : y;
 }

@@ -26,7 +26,7 @@ static tn_tensor *scaled(tn_tensor *g, double number)
 #define OPERANDS                                                            \
   tn_tensor *g = grads[0];                                                  \
   bool want_a = tn_node_wants(node, 0), want_b = tn_node_wants(node, 1)
-#define KIND(name) { .name = #name, .formula = name##_formula }
+#define KIND(op) { .name = #op, .formula = op##_formula }
 
 FORMULA(add)
 {
@@ -152,13 +152,11 @@ static const tn_node_kind maximum_kind = KIND(maximum);
 static const tn_node_kind minimum_kind = KIND(minimum);
 static const tn_node_kind mul_number_kind = KIND(mul_scalar);
 static const tn_node_kind div_number_kind = KIND(div_scalar);
-static const tn_node_kind add_number_kind = { "add_scalar", same_formula,
-                                              false, NULL };
-static const tn_node_kind sub_number_kind = { "sub_scalar", same_formula,
-                                              false, NULL };
-static const tn_node_kind remainder_number_kind = { "remainder_scalar",
-                                                    same_formula, false,
-                                                    NULL };
+static const tn_node_kind add_number_kind = { .name = "add_scalar",
+                                              .formula = same_formula };
+static const tn_node_kind remainder_number_kind = {
+  .name = "remainder_scalar", .formula = same_formula
+};
 static const tn_node_kind rsub_number_kind = KIND(rsub_scalar);
 static const tn_node_kind rdiv_number_kind = KIND(rdiv_scalar);
 
@@ -180,7 +178,7 @@ static const tn_node_kind rdiv_number_kind = KIND(rdiv_scalar);
 static tn_binary add = { NAMED(add), .number_kind = &add_number_kind,
                          .tensors = { ALL(PLAIN, "add"), TRUTH("or") },
                          .numbers = { ALL(FLAT, "add_scalar") } };
-static tn_binary sub = { NAMED(sub), .number_kind = &sub_number_kind,
+static tn_binary sub = { NAMED(sub),
                          .tensors = { ALL(PLAIN, "sub") } };
 static tn_binary mul = { NAMED(mul), .number_kind = &mul_number_kind,
                          .for_a = TN_NEEDS_B, .for_b = TN_NEEDS_A,

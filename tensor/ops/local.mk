@@ -1,11 +1,18 @@
 libtenon_tensor_la_SOURCES += \
+  %D%/arithmetic.c \
   %D%/attention.c \
+  %D%/binary.c \
+  %D%/binary.h \
+  %D%/comparison.c \
+  %D%/copy.c \
   %D%/cumsum.c \
   %D%/dims.c \
   %D%/dropout.c \
   %D%/expand.c \
   %D%/factory.c \
   %D%/factory.h \
+  %D%/fill.c \
+  %D%/function.c \
   %D%/indexing.c \
   %D%/indexing.h \
   %D%/join.c \
@@ -13,6 +20,8 @@ libtenon_tensor_la_SOURCES += \
   %D%/loss.c \
   %D%/matmul.c \
   %D%/matmul.h \
+  %D%/operands.c \
+  %D%/operands.h \
   %D%/part.c \
   %D%/placement.c \
   %D%/placement.h \
@@ -26,8 +35,11 @@ libtenon_tensor_la_SOURCES += \
   %D%/row_dim.c \
   %D%/row_dim.h \
   %D%/scatter.c \
+  %D%/select.c \
   %D%/softmax.c \
   %D%/statistics.c \
   %D%/triangle.c \
+  %D%/unary.c \
+  %D%/unary.h \
   %D%/view.c \
   %D%/view.h

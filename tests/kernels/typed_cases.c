@@ -151,6 +151,37 @@ static void flat(kernel_trial *t)
   free(want);
 }
 
+static number number_of(element type, int64_t i)
+{
+  switch (type) {
+  case F32: return (number){ .f32 = (float)i };
+  case F64: return (number){ .f64 = (double)i };
+  case I64: return (number){ .i64 = i };
+  case I32: return (number){ .i32 = (int32_t)i };
+  case U8: break;
+  }
+  return (number){ .u8 = (uint8_t)i };
+}
+
+/* arange: start and i and step, as add_scaled has them. */
+static void counted(kernel_trial *t)
+{
+  const operation *of = t->of->detail;
+  int64_t n = t->size;
+  number x[3] = { some_number(t, of->out), { 0 }, some_number(t, of->out) };
+  trial_array *y = trial_output(t, n, size_of[of->out]);
+  void *want = trial_memory(n, size_of[of->out]);
+  for (int64_t i = 0; i < n; i++) {
+    x[1] = number_of(of->out, i);
+    store(of->out, want, i, of->value(x));
+  }
+  trial_launch(t, t->of->name, n,
+               TN_ARGS(TRIAL_PTR(y), argument(of->out, x[0]),
+                       argument(of->out, x[2]), TN_ARG_I64(n)));
+  expect(t, y, of->out, want, n);
+  free(want);
+}
+
 static int layout_arguments(const layout *l, int layouts, tn_arg *args)
 {
   int count = 0;
@@ -351,6 +382,8 @@ TRUTH(f32) TRUTH(f64) TRUTH(i64) TRUTH(i32) TRUTH(u8)
   CASE("add_scaled_strided_" #s, f, strided, rows,                    \
        .value = add_scaled_##s, .out = T, .in = { T, T },             \
        .operands = 2, .numbers = 1, .number = T),                     \
+  CASE("arange_" #s, f, counted, sizes, .value = add_scaled_##s,      \
+       .out = T),                                                     \
   CASE("clamp_" #s, f, flat, sizes, .value = clamp_##s, .out = T,     \
        .in = { T }, .operands = 1, .numbers = 2, .number = T),        \
   CASE("compare_" #s, f, flat, sizes, .value = compare_##s,           \
