@@ -2,6 +2,7 @@ tenonincludedir = $(includedir)/tenon
 dist_tenoninclude_HEADERS = \
   %D%/tenon/autograd.h \
   %D%/tenon/backend.h \
+  %D%/tenon/callable.h \
   %D%/tenon/copy.h \
   %D%/tenon/device.h \
   %D%/tenon/graph.h \

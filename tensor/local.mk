@@ -16,3 +16,4 @@ include %D%/compute/local.mk
 include %D%/autograd/local.mk
 include %D%/ops/local.mk
 include %D%/nn/local.mk
+include %D%/callable/local.mk

@@ -8,7 +8,7 @@ BEGIN {
   split("status device stream memory copy kernel graph tensor ops " \
         "autograd nn callable dlpack", headers)
   for (i in headers) rank["tenon/" headers[i] ".h"] = i + 0
-  split("tensor compute autograd ops nn", parts)
+  split("tensor compute autograd ops nn callable", parts)
   for (i in parts) rank["tensor/" parts[i]] = i + 0
   # Independent of the rest.
   rank["tenon/version.h"] = 2

@@ -16,6 +16,7 @@
 #include "tenon/ops.h"
 #include "tenon/autograd.h"
 #include "tenon/nn.h"
+#include "tenon/callable.h"
 #include "tenon/version.h"
 
 #endif

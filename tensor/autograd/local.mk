@@ -12,6 +12,8 @@ libtenon_tensor_la_SOURCES += \
   %D%/inplace.c \
   %D%/leaf.c \
   %D%/leaf.h \
+  %D%/leaves.c \
+  %D%/leaves.h \
   %D%/node.c \
   %D%/node.h \
   %D%/pass.c \

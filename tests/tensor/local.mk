@@ -15,3 +15,9 @@ check_PROGRAMS += %D%/print
 %C%_print_LDADD = $(tensor_ldadd)
 %C%_print_LDFLAGS = $(tensor_ldflags)
 device_tests += %D%/print
+
+check_PROGRAMS += %D%/callable
+%C%_callable_SOURCES = %D%/callable.c $(tensor_test)
+%C%_callable_LDADD = $(tensor_ldadd)
+%C%_callable_LDFLAGS = $(tensor_ldflags)
+device_tests += %D%/callable
