@@ -21,3 +21,9 @@ check_PROGRAMS += %D%/callable
 %C%_callable_LDADD = $(tensor_ldadd)
 %C%_callable_LDFLAGS = $(tensor_ldflags)
 device_tests += %D%/callable
+
+check_PROGRAMS += %D%/graph
+%C%_graph_SOURCES = %D%/graph.c $(tensor_test)
+%C%_graph_LDADD = $(tensor_ldadd)
+%C%_graph_LDFLAGS = $(tensor_ldflags)
+device_tests += %D%/graph
