@@ -16,7 +16,10 @@
 
 #include "tests/tap.h"
 
-enum { THREADS = 8, HELD = 24, DEVICES = 2, REPORTS = 10, SIZE_BITS = 22 };
+enum {
+  THREADS = 8, HELD = 24, DEVICES = 2, REPORTS = 10, SIZE_BITS = 22,
+  WARM = 60 /* seconds until caches have grown */
+};
 
 static const tn_device host;
 static tn_device devices[DEVICES];
@@ -289,9 +292,12 @@ int main(void)
   tap_is_int((long)atomic_load(&wrong), 0, "A116 M2 all %lu bytes were right",
              atomic_load(&bytes_checked));
   tap_is_int((long)atomic_load(&failures), 0, "M1 and no call failed");
-  tap_ok(most[REPORTS - 1] <= most[REPORTS / 2] + most[REPORTS / 2] / 4,
-         "A130 memory is flat: %zu MB in the middle, %zu MB at the end",
-         most[REPORTS / 2] / 1000000, most[REPORTS - 1] / 1000000);
+  if (seconds < WARM)
+    tap_skip("A130 whether memory is flat shows after %d s", WARM);
+  else
+    tap_ok(most[REPORTS - 1] <= most[REPORTS / 2] + most[REPORTS / 2] / 4,
+           "A130 memory is flat: %zu MB in the middle, %zu MB at the end",
+           most[REPORTS / 2] / 1000000, most[REPORTS - 1] / 1000000);
   check_end();
   return tap_done();
 }
