@@ -27,3 +27,15 @@ check_PROGRAMS += %D%/graph
 %C%_graph_LDADD = $(tensor_ldadd)
 %C%_graph_LDFLAGS = $(tensor_ldflags)
 device_tests += %D%/graph
+# Numbers of the host.
+noinst_HEADERS += %D%/values.h
+values_test = $(tensor_test) %D%/values.c
+
+check_PROGRAMS += %D%/elementwise %D%/copy
+%C%_elementwise_SOURCES = %D%/elementwise.c $(values_test)
+%C%_elementwise_LDADD = $(tensor_ldadd)
+%C%_elementwise_LDFLAGS = $(tensor_ldflags)
+%C%_copy_SOURCES = %D%/copy.c $(values_test)
+%C%_copy_LDADD = $(tensor_ldadd)
+%C%_copy_LDFLAGS = $(tensor_ldflags)
+device_tests += %D%/elementwise %D%/copy
