@@ -1,13 +1,15 @@
 /* Small products, k <= 1024, without panels in memory: one launch, the same
  * bits.  c[batch][i][j] is at batch stride + i row + j; the factors have any
- * layout, as for packing. */
+ * layout, as for packing.  has_bias: 1 to add bias[j] at the end; if 0, bias is
+ * not read. */
 #define DIRECT_PARAMETERS                                             \
   TN_OUT(REAL, c), TN_IN(REAL, a), TN_IN(REAL, b),                    \
     TN_VAL(int64, batches), TN_VAL(int64, m), TN_VAL(int64, n),       \
     TN_VAL(int64, k), TN_VAL(int64, stride), TN_VAL(int64, row),      \
     TN_VAL(int64, a_stride), TN_VAL(int64, a_across),                 \
     TN_VAL(int64, a_along), TN_VAL(int64, b_stride),                  \
-    TN_VAL(int64, b_across), TN_VAL(int64, b_along)
+    TN_VAL(int64, b_across), TN_VAL(int64, b_along),                  \
+    TN_IN(REAL, bias), TN_VAL(int32, has_bias)
 
 #ifdef TN_ON_CPU
 
@@ -88,8 +90,12 @@ KERNEL(NAMED(matmul_direct), DIRECT_PARAMETERS)
     }
     /* A lane starts from +0: -0 becomes +0. */
     for (int64 i = 0; i < height; i++)
-      for (int64 j = 0; j < width; j++)
-        to[i * row + j] = ZERO + sums[i * TILE_N + j];
+      if (has_bias)
+        for (int64 j = 0; j < width; j++)
+          to[i * row + j] = ZERO + sums[i * TILE_N + j] + bias[column + j];
+      else
+        for (int64 j = 0; j < width; j++)
+          to[i * row + j] = ZERO + sums[i * TILE_N + j];
   }
 }
 
@@ -121,8 +127,11 @@ KERNEL(NAMED(matmul_direct), DIRECT_PARAMETERS)
           q[least(s % SPOT_N, n - 1 - column) * b_across + kk * b_along],
           sum[s]);
     for (int32 s = 0; s < SPOT_M * SPOT_N; s++)
-      if (s / SPOT_N < m - top && s % SPOT_N < n - column)
-        to[s / SPOT_N * row + s % SPOT_N] = ZERO + sum[s];
+      if (s / SPOT_N < m - top && s % SPOT_N < n - column) {
+        const REAL found = ZERO + sum[s];
+        to[s / SPOT_N * row + s % SPOT_N] =
+          has_bias ? found + bias[column + s % SPOT_N] : found;
+      }
   }
 }
 

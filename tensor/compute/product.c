@@ -13,8 +13,10 @@
 #define COLUMNS 64   /* that a group of vecmat takes */
 #define SHORTEST 48  /* columns from which vecmat is the faster one */
 
-/* Multiplications up to which panels in memory do not pay. */
+/* Multiplications up to which panels in memory do not pay, and the depth up
+ * to which they never do. */
 #define SMALL 4194304
+#define SHALLOW 128
 
 /* The kernels of a dtype; integers have the first one only. */
 typedef struct product_kernels {
@@ -66,19 +68,24 @@ static tn_arg pointer_of(const tn_product *p, const tn_factor *f)
   return tn_arg_pointer(f->address ? f->address : p->c);
 }
 
+/* Integers have no bias. */
 static tn_status run_direct(const tn_product *p)
 {
   bool is_float = tn_dtype_is_float(p->dtype);
   int64_t items = p->batches * (is_float ? parts(p->m, 4) * parts(p->n, 4)
                                          : p->m * parts(p->n, 32));
-  return launch(p, &kernels_of(p)->direct, false, items,
-                TN_ARGS(TN_ARG_PTR(p->c), pointer_of(p, &p->a),
-                        pointer_of(p, &p->b), TN_ARG_I64(p->batches),
-                        TN_ARG_I64(p->m), TN_ARG_I64(p->n), TN_ARG_I64(p->k),
-                        TN_ARG_I64(p->m * p->n), TN_ARG_I64(p->n),
-                        TN_ARG_I64(p->a.stride), TN_ARG_I64(p->a.across),
-                        TN_ARG_I64(p->a.along), TN_ARG_I64(p->b.stride),
-                        TN_ARG_I64(p->b.across), TN_ARG_I64(p->b.along)));
+  const tn_arg args[] = {
+    TN_ARG_PTR(p->c), pointer_of(p, &p->a), pointer_of(p, &p->b),
+    TN_ARG_I64(p->batches), TN_ARG_I64(p->m), TN_ARG_I64(p->n),
+    TN_ARG_I64(p->k), TN_ARG_I64(p->m * p->n), TN_ARG_I64(p->n),
+    TN_ARG_I64(p->a.stride), TN_ARG_I64(p->a.across),
+    TN_ARG_I64(p->a.along), TN_ARG_I64(p->b.stride),
+    TN_ARG_I64(p->b.across), TN_ARG_I64(p->b.along),
+    tn_arg_pointer(p->bias ? p->bias : p->c), TN_ARG_I32(p->bias != NULL)
+  };
+  size_t count = sizeof args / sizeof *args;
+  return launch(p, &kernels_of(p)->direct, false, items, args,
+                is_float ? count : count - 2);
 }
 
 /* Memory for batches x rows x columns numbers. */
@@ -209,6 +216,22 @@ static tn_status run_lanes(const tn_product *p)
   return status;
 }
 
+/* By one launch of chunks. */
+static bool is_direct(const tn_product *p)
+{
+  int64_t work;
+  if (p->k == 0 || !tn_dtype_is_float(p->dtype)) return true;
+  if (!p->by_chunks && (p->m == 1 || p->n == 1)) return false;
+  if (p->k <= SHALLOW) return true;
+  return p->k <= CHUNK && !__builtin_mul_overflow(p->m, p->n, &work) &&
+         !__builtin_mul_overflow(work, p->k, &work) && work <= SMALL;
+}
+
+bool tn_product_takes_bias(const tn_product *p)
+{
+  return tn_dtype_is_float(p->dtype) && is_direct(p);
+}
+
 tn_status tn_product_run(const tn_product *p, const char *operation)
 {
   if (!kernels_of(p)->direct.name)
@@ -216,13 +239,10 @@ tn_status tn_product_run(const tn_product *p, const char *operation)
                         "u8 have products", operation,
                         tn_dtype_name(p->dtype));
   if (p->batches == 0 || p->m == 0 || p->n == 0) return TN_OK;
-  if (p->k == 0 || !tn_dtype_is_float(p->dtype)) return run_direct(p);
+  if (is_direct(p)) return run_direct(p);
   if (p->k > DEEPEST)
     return tn_set_error(TN_UNSUPPORTED, "%s: sums over %" PRId64 " products: "
                         "%d at most", operation, p->k, DEEPEST);
-  if (!p->by_chunks && (p->m == 1 || p->n == 1)) return run_lanes(p);
-  int64_t work;
-  bool is_small = !__builtin_mul_overflow(p->m, p->n, &work) &&
-                  !__builtin_mul_overflow(work, p->k, &work) && work <= SMALL;
-  return p->k <= CHUNK && is_small ? run_direct(p) : run_packed(p);
+  return !p->by_chunks && (p->m == 1 || p->n == 1) ? run_lanes(p)
+                                                   : run_packed(p);
 }

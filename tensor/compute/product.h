@@ -21,7 +21,11 @@ typedef struct tn_product {
   tn_factor a, b;
   int64_t batches, m, n, k;
   bool by_chunks;
+  const void *bias; /* n numbers side by side, added to each row; or NULL */
 } tn_product;
+
+/* Whether a bias is added by the same launch; if not, it must be NULL. */
+bool tn_product_takes_bias(const tn_product *product);
 
 /* TN_UNSUPPORTED for bool and for k above 2^22; messages name the operation. */
 tn_status tn_product_run(const tn_product *product, const char *operation);

@@ -150,8 +150,22 @@ static bool has_more_rows(tn_shape batch, const tn_matrices *a,
   return rows > 1;
 }
 
+static tn_elementwise add[TN_SLOT_COUNT] = {
+  [TN_SLOT_F32] = TN_ELEMENTWISE("elementwise", "add", "f32"),
+  [TN_SLOT_F64] = TN_ELEMENTWISE("elementwise_f64", "add", "f64"),
+};
+
+/* By the product's own launch if that can be, else by another one. */
+static tn_status add_bias(tn_tensor *y, tn_tensor *bias)
+{
+  tn_tensor *sum[] = { y, y, bias };
+  return tn_elementwise_run(&add[tn_dtype_slot_of((tn_dtype)y->dtype)], sum,
+                            3, NULL, 0);
+}
+
 tn_tensor *tn_matrices_multiply(tn_matrices a, tn_matrices b,
-                                tn_place *place, const char *operation)
+                                tn_tensor *bias, tn_place *place,
+                                const char *operation)
 {
   int64_t batch_sizes[TN_DIMS_MAX], sizes[TN_DIMS_MAX + 2];
   tn_shape batch = { batch_sizes, 0 };
@@ -175,7 +189,13 @@ tn_tensor *tn_matrices_multiply(tn_matrices a, tn_matrices b,
     .b = { tn_tensor_address(b.tensor), 0, b.column_stride, b.row_stride },
     .m = a.rows, .n = b.columns, .k = a.columns, .by_chunks = by_chunks
   };
-  if (run_all(&p, &walk, operation) == TN_OK) return y;
+  if (bias && bias->is_contiguous && tn_product_takes_bias(&p)) {
+    p.bias = tn_tensor_address(bias);
+    bias = NULL;
+  }
+  if (run_all(&p, &walk, operation) == TN_OK &&
+      (!bias || add_bias(y, bias) == TN_OK))
+    return y;
   tn_release(y);
   return NULL;
 }

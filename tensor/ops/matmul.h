@@ -15,9 +15,11 @@ typedef struct tn_matrices {
 tn_matrices tn_matrices_of(const tn_tensor *t, bool is_left);
 tn_matrices tn_matrices_transposed(tn_matrices of);
 
-/* The product, in no scope, without history. `dtype` and shapes are checked;
- * both are of one place. */
+/* The product, in no scope, without history. dtypes and shapes are checked;
+ * all are of one place. bias: one dimension, as long as rows of the result and
+ * of their dtype, added to each; or NULL. */
 tn_tensor *tn_matrices_multiply(tn_matrices a, tn_matrices b,
-                                tn_place *place, const char *operation);
+                                tn_tensor *bias, tn_place *place,
+                                const char *operation);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "tenon/autograd.h"
 #include "tensor/autograd/node.h"
-#include "tensor/compute/elementwise.h"
 #include "tensor/ops/matmul.h"
 #include "tensor/ops/placement.h"
 
@@ -72,15 +71,15 @@ static tn_tensor *multiply(tn_tensor *a, tn_tensor *b, const char *operation)
 {
   if (tn_are_together(a, b))
     return tn_matrices_multiply(tn_matrices_of(a, true),
-                                tn_matrices_of(b, false), tn_tensor_place(a),
-                                operation);
+                                tn_matrices_of(b, false), NULL,
+                                tn_tensor_place(a), operation);
   tn_placement placement;
   tn_tensor *operands[] = { a, b };
   if (tn_placement_begin(&placement, operands, 2, operation) != TN_OK)
     return NULL;
   tn_tensor *y = tn_matrices_multiply(
       tn_matrices_of(placement.operands[0], true),
-      tn_matrices_of(placement.operands[1], false), placement.place,
+      tn_matrices_of(placement.operands[1], false), NULL, placement.place,
       operation);
   tn_placement_end(&placement);
   return y;
@@ -175,11 +174,6 @@ tn_tensor *tn_addmm(tn_tensor *c, tn_tensor *a, tn_tensor *b, double beta,
 
 /* ---- linear ---- */
 
-static tn_elementwise add[TN_SLOT_COUNT] = {
-  [TN_SLOT_F32] = TN_ELEMENTWISE("elementwise", "add", "f32"),
-  [TN_SLOT_F64] = TN_ELEMENTWISE("elementwise_f64", "add", "f64"),
-};
-
 static tn_status linear_formula(tn_node *node, tn_tensor **grads,
                                 tn_tensor **results)
 {
@@ -227,23 +221,6 @@ static bool check_linear(const tn_tensor *x, const tn_tensor *weight,
   return false;
 }
 
-/* Operands of one place. */
-static tn_tensor *multiply_and_add(tn_tensor *const *operands,
-                                   tn_place *place)
-{
-  tn_tensor *x = operands[0], *weight = operands[1], *bias = operands[2];
-  tn_tensor *y = tn_matrices_multiply(
-      tn_matrices_of(x, true),
-      tn_matrices_transposed(tn_matrices_of(weight, false)), place, "linear");
-  if (!y || !bias) return y;
-  tn_tensor *sum[] = { y, y, bias };
-  if (tn_elementwise_run(&add[tn_dtype_slot_of((tn_dtype)y->dtype)], sum, 3,
-                         NULL, 0) == TN_OK)
-    return y;
-  tn_release(y);
-  return NULL;
-}
-
 tn_tensor *tn_linear(tn_tensor *x, tn_tensor *weight, tn_tensor *bias)
 {
   if (!x || !weight || !check_linear(x, weight, bias)) return NULL;
@@ -251,7 +228,11 @@ tn_tensor *tn_linear(tn_tensor *x, tn_tensor *weight, tn_tensor *bias)
   tn_placement placement;
   if (tn_placement_begin(&placement, inputs, 3, "linear") != TN_OK)
     return NULL;
-  tn_tensor *y = multiply_and_add(placement.operands, placement.place);
+  tn_tensor **all = placement.operands;
+  tn_tensor *y = tn_matrices_multiply(
+      tn_matrices_of(all[0], true),
+      tn_matrices_transposed(tn_matrices_of(all[1], false)), all[2],
+      placement.place, "linear");
   tn_placement_end(&placement);
   if (y && tn_grad_needed(inputs, 3)) {
     tn_node *node = tn_node_new(&linear_kind, inputs, 3);

@@ -82,17 +82,27 @@ static product random_product(kernel_trial *t, maker *make, int64_t most,
     (c)[batch * (x)->stride + i * (x)->row + j] = (value);                  \
   }
 
+#define ADD_BIAS(type, x, c, bias)                                          \
+  for (int64_t e = 0; e < (x)->batches * (x)->m * (x)->n; e++)              \
+    (c)[e / ((x)->m * (x)->n) * (x)->stride + e / (x)->n % (x)->m * (x)->row \
+        + e % (x)->n] += ((const type *)(bias)->host)[e % (x)->n];
+
+/* bias: NULL for kernels that take none. */
 static void launch_direct(kernel_trial *t, const char *kernel,
-                          const product *x, int64_t items)
+                          const product *x, int64_t items,
+                          const trial_array *bias, bool has_bias)
 {
-  trial_launch(t, kernel, items,
-               TN_ARGS(TRIAL_PTR(x->c), TRIAL_PTR(x->a.array),
-                       TRIAL_PTR(x->b.array), TN_ARG_I64(x->batches),
-                       TN_ARG_I64(x->m), TN_ARG_I64(x->n), TN_ARG_I64(x->k),
-                       TN_ARG_I64(x->stride), TN_ARG_I64(x->row),
-                       TN_ARG_I64(x->a.stride), TN_ARG_I64(x->a.across),
-                       TN_ARG_I64(x->a.along), TN_ARG_I64(x->b.stride),
-                       TN_ARG_I64(x->b.across), TN_ARG_I64(x->b.along)));
+  const tn_arg args[] = {
+    TRIAL_PTR(x->c), TRIAL_PTR(x->a.array), TRIAL_PTR(x->b.array),
+    TN_ARG_I64(x->batches), TN_ARG_I64(x->m), TN_ARG_I64(x->n),
+    TN_ARG_I64(x->k), TN_ARG_I64(x->stride), TN_ARG_I64(x->row),
+    TN_ARG_I64(x->a.stride), TN_ARG_I64(x->a.across),
+    TN_ARG_I64(x->a.along), TN_ARG_I64(x->b.stride),
+    TN_ARG_I64(x->b.across), TN_ARG_I64(x->b.along),
+    TRIAL_PTR(bias ? bias : x->c), TN_ARG_I32(has_bias)
+  };
+  size_t count = sizeof args / sizeof *args;
+  trial_launch(t, kernel, items, args, bias ? count : count - 2);
 }
 
 static int64_t direct_items(const product *x)
@@ -108,7 +118,10 @@ static void direct_f32(kernel_trial *t)
   memcpy(want, x.c->host, (size_t)x.elements * sizeof *want);
   FOR_PRODUCT(float, &x, want,
               ref_product(p, x.a.along, q, x.b.along, x.k))
-  launch_direct(t, "matmul_direct_f32", &x, direct_items(&x));
+  trial_array *bias = trial_floats(t, x.n);
+  bool has_bias = trial_below(t, 2);
+  if (has_bias) ADD_BIAS(float, &x, want, bias)
+  launch_direct(t, "matmul_direct_f32", &x, direct_items(&x), bias, has_bias);
   trial_expect_f32(t, x.c, want, x.elements);
   free(want);
 }
@@ -127,7 +140,10 @@ static void direct_f64(kernel_trial *t)
   int64_t most = t->size > 200 ? 20 : 60;
   product x = random_product(t, trial_doubles, most, sizeof(double));
   double *want = wanted_f64(&x);
-  launch_direct(t, "matmul_direct_f64", &x, direct_items(&x));
+  trial_array *bias = trial_doubles(t, x.n);
+  bool has_bias = trial_below(t, 2);
+  if (has_bias) ADD_BIAS(double, &x, want, bias)
+  launch_direct(t, "matmul_direct_f64", &x, direct_items(&x), bias, has_bias);
   trial_expect_f64(t, x.c, want, x.elements);
   free(want);
 }
@@ -267,7 +283,7 @@ static trial_array *of_4_bytes(kernel_trial *t, int64_t n)
     FOR_PRODUCT(type, &x, want,                                            \
                 product_##suffix(p, x.a.along, q, x.b.along, x.k))         \
     launch_direct(t, "matmul_" #suffix, &x,                                \
-                  x.batches * x.m * parts(x.n, 32));                       \
+                  x.batches * x.m * parts(x.n, 32), NULL, false);          \
     expect(t, x.c, (const word *)(const void *)want,                       \
            (int64_t)(x.c->bytes / sizeof(word)));                          \
     free(want);                                                            \
