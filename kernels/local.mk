@@ -29,10 +29,12 @@ kernel_sources = \
   %D%/optim_f64.c \
   %D%/move.c \
   %D%/random.c \
+  %D%/random_f64.c \
   %D%/reduce.c \
   %D%/reduce_f64.c \
   %D%/reduce_i64.c \
-  %D%/softmax.c
+  %D%/softmax.c \
+  %D%/softmax_f64.c
 kernel_headers = \
   %D%/attention_forms.h \
   %D%/cast_forms.h \
@@ -121,10 +123,12 @@ kernel_texts = \
   %D%/optim_f64.kernel \
   %D%/move.kernel \
   %D%/random.kernel \
+  %D%/random_f64.kernel \
   %D%/reduce.kernel \
   %D%/reduce_f64.kernel \
   %D%/reduce_i64.kernel \
-  %D%/softmax.kernel
+  %D%/softmax.kernel \
+  %D%/softmax_f64.kernel
 kernelsdir = $(pkgdatadir)/kernels
 kernels_DATA = $(kernel_texts)
 CLEANFILES += $(kernel_texts)
@@ -165,8 +169,10 @@ kernel_ptx = \
   %D%/ptx/optim_f64.ptx \
   %D%/ptx/move.ptx \
   %D%/ptx/random.ptx \
+  %D%/ptx/random_f64.ptx \
   %D%/ptx/reduce.ptx \
   %D%/ptx/reduce_f64.ptx \
   %D%/ptx/reduce_i64.ptx \
-  %D%/ptx/softmax.ptx
+  %D%/ptx/softmax.ptx \
+  %D%/ptx/softmax_f64.ptx
 EXTRA_DIST += $(kernel_ptx) build-aux/kernel_ptx.sh

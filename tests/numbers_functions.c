@@ -374,11 +374,8 @@ static bits128 turns_of(double a)
   return digits * m + ((bits128)guard * m >> 64);
 }
 
-static angle angle_of(double x)
+static angle angle_of_turns(bits128 turns)
 {
-  double a = fabs(x);
-  if (a < 0.7853981633974483) return (angle){ a, 0, 0 };
-  bits128 turns = turns_of(a);
   uint64_t upper = (uint64_t)(turns >> 64), lower = (uint64_t)turns;
   unsigned quadrant = (unsigned)(upper >> 62);
   int64_t left = (int64_t)(upper & 0x3fffffffffffffff);
@@ -397,6 +394,13 @@ static angle angle_of(double x)
   return (angle){ high, low, quadrant % 4 };
 }
 
+static angle angle_of(double x)
+{
+  double a = fabs(x);
+  if (a < 0.7853981633974483) return (angle){ a, 0, 0 };
+  return angle_of_turns(turns_of(a));
+}
+
 static two_f64 sine_of(angle of)
 {
   double r = of.high, z = r * r;
@@ -412,12 +416,16 @@ static two_f64 cosine_of(angle of)
                         fma(z * z, polynomial_f64(cos_f64, 5, z), -lost));
 }
 
-static double ahead(double x, unsigned further)
+static double sine_ahead(angle of, unsigned further)
 {
-  angle of = angle_of(x);
   unsigned quadrant = of.quadrant + further;
   double y = quadrant % 2 ? cosine_of(of).high : sine_of(of).high;
   return quadrant / 2 % 2 ? -y : y;
+}
+
+static double ahead(double x, unsigned further)
+{
+  return sine_ahead(angle_of(x), further);
 }
 
 double ref_sin_f64(double x)
@@ -463,4 +471,28 @@ float ref_tan(float x)
                fmaf(-y, bottom.low, top.low);
   y += left / bottom.high;
   return signbit(x) ? -y : y;
+}
+
+/* Random numbers: two words each, or four for two normal ones. */
+
+static uint64_t two_words(uint64_t seed, uint64_t offset, int64_t block,
+                          int at)
+{
+  uint64_t high = ref_random(seed, offset, 4 * block + at);
+  return high << 32 | ref_random(seed, offset, 4 * block + at + 1);
+}
+
+double ref_uniform_f64(uint64_t seed, uint64_t offset, int64_t i)
+{
+  uint64_t word = two_words(seed, offset, i / 2, (int)(i % 2) * 2);
+  return ldexp((double)(word >> 11), -53);
+}
+
+double ref_normal_f64(uint64_t seed, uint64_t offset, int64_t i)
+{
+  uint64_t word = two_words(seed, offset, i / 2, 0);
+  double u = ldexp((double)((word >> 11) + 1), -53);
+  bits128 turns = (bits128)two_words(seed, offset, i / 2, 2) << 64;
+  double radius = sqrt(-2 * ref_log_f64(u));
+  return radius * sine_ahead(angle_of_turns(turns), i % 2 == 0 ? 1 : 0);
 }

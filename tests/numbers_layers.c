@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tests/numbers_functions.h"
 #include "tests/numbers_reference.h"
+#include "tests/numbers_rows.h"
 
 enum { LANES = 64, BLOCK = 4096 };
 
@@ -91,7 +93,15 @@ static float max_f32(const float *x, int64_t n)
   return ref_max(x, n, 1);
 }
 
+static double max_f64(const double *x, int64_t n)
+{
+  double high;
+  ref_max_f64(x, n, 1, &high);
+  return high;
+}
+
 SOFTMAX(float, f32, max_f32, ref_exp_neg, ref_log)
+SOFTMAX(double, f64, max_f64, ref_exp_f64, ref_log_f64)
 
 /* Layer norm */
 

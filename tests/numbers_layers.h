@@ -7,11 +7,17 @@
 
 /* y[n] from x[n]; the gradient gx[n] from gy[n] and y[n]. */
 void ref_softmax_f32(const float *x, int64_t n, float *y);
+void ref_softmax_f64(const double *x, int64_t n, double *y);
 void ref_log_softmax_f32(const float *x, int64_t n, float *y);
+void ref_log_softmax_f64(const double *x, int64_t n, double *y);
 void ref_softmax_backward_f32(const float *gy, const float *y, int64_t n,
                               float *gx);
+void ref_softmax_backward_f64(const double *gy, const double *y, int64_t n,
+                              double *gx);
 void ref_log_softmax_backward_f32(const float *gy, const float *y, int64_t n,
                                   float *gx);
+void ref_log_softmax_backward_f64(const double *gy, const double *y,
+                                  int64_t n, double *gx);
 
 /* stats: mean and scale of the row. */
 void ref_layer_norm_f32(const float *x, const float *weight, const float *bias,

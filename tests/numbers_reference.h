@@ -48,6 +48,8 @@ float ref_dot(const float *a, int64_t a_step, const float *b, int64_t b_step,
 uint32_t ref_random(uint64_t seed, uint64_t offset, int64_t i);
 float ref_uniform(uint64_t seed, uint64_t offset, int64_t i);
 float ref_normal(uint64_t seed, uint64_t offset, int64_t i);
+double ref_uniform_f64(uint64_t seed, uint64_t offset, int64_t i);
+double ref_normal_f64(uint64_t seed, uint64_t offset, int64_t i);
 
 /* Text. */
 uint64_t ref_hash(const uint8_t *text, int64_t n, uint64_t position);

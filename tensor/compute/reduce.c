@@ -163,7 +163,8 @@ static tn_status launch(tn_place *place, tn_reduction *reduction, void *y,
                         const void *x, const reach *at, const int64_t *count)
 {
   bool is_rows = at->inner.size == 1 && (at->n.stride == 1 || at->n.size <= 1);
-  bool is_short = is_rows && at->n.size <= SHORT && reduction->short_rows.name;
+  bool is_short = is_rows && at->n.size >= 1 && at->n.size <= SHORT &&
+                  reduction->short_rows.name;
   int64_t blocks = parts(at->n.size, BLOCK);
   tn_kernel *kernel = tn_place_kernel(
       place, is_short  ? &reduction->short_rows

@@ -68,9 +68,13 @@ static trial_array *targets(kernel_trial *t, int64_t n, int64_t classes)
     free(want);                                                             \
   }
 LOSS(float, f32, trial_floats)
+LOSS(double, f64, trial_doubles)
 
 const kernel_case loss_cases[] = {
   { "nll_f32", "softmax", nll_f32, NULL, rows, TRIAL_FLAVOURS },
   { "nll_backward_f32", "softmax", backward_f32, NULL, rows, TRIAL_FLAVOURS },
+  { "nll_f64", "softmax_f64", nll_f64, NULL, rows, TRIAL_FLAVOURS },
+  { "nll_backward_f64", "softmax_f64", backward_f64, NULL, rows,
+    TRIAL_FLAVOURS },
   { 0 }
 };

@@ -18,6 +18,9 @@ enum { LARGE_ROWS = 1100 };
 typedef struct operation {
   void (*forward_f32)(const float *x, int64_t n, float *y);
   void (*backward_f32)(const float *gy, const float *y, int64_t n, float *gx);
+  void (*forward_f64)(const double *x, int64_t n, double *y);
+  void (*backward_f64)(const double *gy, const double *y, int64_t n,
+                       double *gx);
   int64_t rows; /* 0: some */
 } operation;
 
@@ -27,43 +30,44 @@ static int64_t rows_of(kernel_trial *t)
   return of && of->rows ? of->rows : 1 + trial_below(t, 5);
 }
 
-static void softmax_f32(kernel_trial *t)
-{
-  const operation *of = t->of->detail;
-  int64_t n = t->size, rows = rows_of(t);
-  trial_array *x = trial_floats(t, rows * n);
-  trial_array *y = trial_output(t, rows * n, sizeof(float));
-  float *want = trial_memory(rows * n, sizeof *want);
-  for (int64_t r = 0; r < rows; r++)
-    of->forward_f32((float *)x->host + r * n, n, want + r * n);
-  trial_launch_groups(t, t->of->name, rows,
-                      TN_ARGS(TRIAL_PTR(y), TRIAL_PTR(x), TN_ARG_I64(rows),
-                              TN_ARG_I64(n)));
-  trial_expect_f32(t, y, want, rows * n);
-  free(want);
-}
-
-/* Of any y: not only those that softmax gives. */
-static void backward_f32(kernel_trial *t)
-{
-  const operation *of = t->of->detail;
-  int64_t n = t->size, rows = rows_of(t);
-  trial_array *gy = trial_floats(t, rows * n);
-  trial_array *y = trial_floats(t, rows * n);
-  trial_array *gx = trial_output(t, rows * n, sizeof(float));
-  float *want = trial_memory(rows * n, sizeof *want);
-  for (int64_t i = 0; i < rows * n; i++)
-    if (((float *)y->host)[i] > 0) ((float *)y->host)[i] *= -1;
-  trial_upload(t, y);
-  for (int64_t r = 0; r < rows; r++)
-    of->backward_f32((float *)gy->host + r * n, (float *)y->host + r * n, n,
-                     want + r * n);
-  trial_launch_groups(t, t->of->name, rows,
-                      TN_ARGS(TRIAL_PTR(gx), TRIAL_PTR(gy), TRIAL_PTR(y),
-                              TN_ARG_I64(rows), TN_ARG_I64(n)));
-  trial_expect_f32(t, gx, want, rows * n);
-  free(want);
-}
+/* The gradient of any y <= 0: not only those that softmax gives. */
+#define SOFTMAX_OF(T, suffix, arrays)                                       \
+  static void softmax_##suffix(kernel_trial *t)                             \
+  {                                                                         \
+    const operation *of = t->of->detail;                                    \
+    int64_t n = t->size, rows = rows_of(t);                                 \
+    trial_array *x = arrays(t, rows * n);                                   \
+    trial_array *y = trial_output(t, rows * n, sizeof(T));                  \
+    T *want = trial_memory(rows * n, sizeof *want);                         \
+    for (int64_t r = 0; r < rows; r++)                                      \
+      of->forward_##suffix((T *)x->host + r * n, n, want + r * n);          \
+    trial_launch_groups(t, t->of->name, rows,                               \
+                        TN_ARGS(TRIAL_PTR(y), TRIAL_PTR(x),                 \
+                                TN_ARG_I64(rows), TN_ARG_I64(n)));          \
+    trial_expect_##suffix(t, y, want, rows * n);                            \
+    free(want);                                                             \
+  }                                                                         \
+  static void backward_##suffix(kernel_trial *t)                            \
+  {                                                                         \
+    const operation *of = t->of->detail;                                    \
+    int64_t n = t->size, rows = rows_of(t);                                 \
+    trial_array *gy = arrays(t, rows * n), *y = arrays(t, rows * n);        \
+    trial_array *gx = trial_output(t, rows * n, sizeof(T));                 \
+    T *want = trial_memory(rows * n, sizeof *want);                         \
+    for (int64_t i = 0; i < rows * n; i++)                                  \
+      if (((T *)y->host)[i] > 0) ((T *)y->host)[i] *= -1;                   \
+    trial_upload(t, y);                                                     \
+    for (int64_t r = 0; r < rows; r++)                                      \
+      of->backward_##suffix((T *)gy->host + r * n, (T *)y->host + r * n, n, \
+                            want + r * n);                                  \
+    trial_launch_groups(t, t->of->name, rows,                               \
+                        TN_ARGS(TRIAL_PTR(gx), TRIAL_PTR(gy), TRIAL_PTR(y), \
+                                TN_ARG_I64(rows), TN_ARG_I64(n)));          \
+    trial_expect_##suffix(t, gx, want, rows * n);                           \
+    free(want);                                                             \
+  }
+SOFTMAX_OF(float, f32, trial_floats)
+SOFTMAX_OF(double, f64, trial_doubles)
 
 /* Layer norm, for each type. */
 #define LAYER_NORM(T, suffix, arrays, ARG)                                  \
@@ -150,17 +154,18 @@ static void backward_f32(kernel_trial *t)
 LAYER_NORM(float, f32, trial_floats, TN_ARG_F32)
 LAYER_NORM(double, f64, trial_doubles, TN_ARG_F64)
 
-static const operation many_rows = { NULL, NULL, LARGE_ROWS };
+static const operation many_rows = { NULL, NULL, NULL, NULL, LARGE_ROWS };
 
-#define SOFTMAX(name)                                                       \
-  { #name "_f32", "softmax", softmax_f32,                                   \
-    &(const operation){ ref_##name##_f32, NULL, 0 }, lengths,               \
-    TRIAL_FLAVOURS },                                                       \
-  { #name "_f32", "softmax", softmax_f32,                                   \
-    &(const operation){ ref_##name##_f32, NULL, LARGE_ROWS }, large,        \
-    TRIAL_WIDE },                                                           \
-  { #name "_backward_f32", "softmax", backward_f32,                         \
-    &(const operation){ NULL, ref_##name##_backward_f32, 0 }, lengths,      \
+#define SOFTMAX(family, name, suffix)                                       \
+  { #name "_" #suffix, family, softmax_##suffix,                            \
+    &(const operation){ .forward_##suffix = ref_##name##_##suffix },        \
+    lengths, TRIAL_FLAVOURS },                                              \
+  { #name "_" #suffix, family, softmax_##suffix,                            \
+    &(const operation){ .forward_##suffix = ref_##name##_##suffix,          \
+                        .rows = LARGE_ROWS }, large, TRIAL_WIDE },          \
+  { #name "_backward_" #suffix, family, backward_##suffix,                  \
+    &(const operation){ .backward_##suffix =                                \
+                          ref_##name##_backward_##suffix }, lengths,        \
     TRIAL_FLAVOURS }
 #define NORM(family, suffix)                                                \
   { "layer_norm_" #suffix, family, norm_##suffix, NULL, lengths,            \
@@ -173,8 +178,10 @@ static const operation many_rows = { NULL, NULL, LARGE_ROWS };
     heights, TRIAL_FLAVOURS }
 
 const kernel_case row_cases[] = {
-  SOFTMAX(softmax),
-  SOFTMAX(log_softmax),
+  SOFTMAX("softmax", softmax, f32),
+  SOFTMAX("softmax", log_softmax, f32),
+  SOFTMAX("softmax_f64", softmax, f64),
+  SOFTMAX("softmax_f64", log_softmax, f64),
   NORM("layer_norm", f32),
   NORM("layer_norm_f64", f64),
   { 0 }

@@ -39,3 +39,15 @@ check_PROGRAMS += %D%/elementwise %D%/copy
 %C%_copy_LDADD = $(tensor_ldadd)
 %C%_copy_LDFLAGS = $(tensor_ldflags)
 device_tests += %D%/elementwise %D%/copy
+
+check_PROGRAMS += %D%/reduce %D%/rows %D%/random
+%C%_reduce_SOURCES = %D%/reduce.c $(tensor_test)
+%C%_reduce_LDADD = tests/kernels/libtrials.la $(tensor_ldadd)
+%C%_reduce_LDFLAGS = $(tensor_ldflags)
+%C%_rows_SOURCES = %D%/rows.c $(tensor_test)
+%C%_rows_LDADD = tests/kernels/libtrials.la $(tensor_ldadd)
+%C%_rows_LDFLAGS = $(tensor_ldflags)
+%C%_random_SOURCES = %D%/random.c $(tensor_test)
+%C%_random_LDADD = tests/kernels/libtrials.la $(tensor_ldadd)
+%C%_random_LDFLAGS = $(tensor_ldflags)
+device_tests += %D%/reduce %D%/rows %D%/random
