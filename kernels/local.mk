@@ -28,6 +28,7 @@ kernel_sources = \
   %D%/optim.c \
   %D%/optim_f64.c \
   %D%/move.c \
+  %D%/attention_f64.c \
   %D%/random.c \
   %D%/random_f64.c \
   %D%/reduce.c \
@@ -122,6 +123,7 @@ kernel_texts = \
   %D%/optim.kernel \
   %D%/optim_f64.kernel \
   %D%/move.kernel \
+  %D%/attention_f64.kernel \
   %D%/random.kernel \
   %D%/random_f64.kernel \
   %D%/reduce.kernel \
@@ -168,6 +170,7 @@ kernel_ptx = \
   %D%/ptx/optim.ptx \
   %D%/ptx/optim_f64.ptx \
   %D%/ptx/move.ptx \
+  %D%/ptx/attention_f64.ptx \
   %D%/ptx/random.ptx \
   %D%/ptx/random_f64.ptx \
   %D%/ptx/reduce.ptx \

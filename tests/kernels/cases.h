@@ -18,6 +18,7 @@ extern const kernel_case row_cases[];
 extern const kernel_case cumsum_cases[];
 extern const kernel_case loss_cases[];
 extern const kernel_case attention_cases[];
+extern const kernel_case attention_f64_cases[];
 extern const kernel_case indexing_cases[];
 extern const kernel_case indexing_f64_cases[];
 extern const kernel_case product_cases[];

@@ -28,7 +28,8 @@ check_LTLIBRARIES += %D%/libtrials.la
   %D%/trial.c
 %C%_libtrials_la_SOURCES += %D%/layout.c %D%/typed_cases.c
 %C%_libtrials_la_SOURCES += tests/numbers_attention.c \
-  tests/numbers_products.c %D%/attention_cases.c %D%/indexing_cases.c \
+  tests/numbers_products.c %D%/attention_cases.c %D%/attention_f64_cases.c \
+  tests/numbers_attention_f64.c %D%/indexing_cases.c \
   %D%/product_cases.c
 %C%_libtrials_la_SOURCES += tests/numbers_optim.c %D%/optim_cases.c
 %C%_libtrials_la_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off

@@ -51,3 +51,25 @@ check_PROGRAMS += %D%/reduce %D%/rows %D%/random
 %C%_random_LDADD = tests/kernels/libtrials.la $(tensor_ldadd)
 %C%_random_LDFLAGS = $(tensor_ldflags)
 device_tests += %D%/reduce %D%/rows %D%/random
+
+check_PROGRAMS += %D%/matmul
+%C%_matmul_SOURCES = %D%/matmul.c tests/numbers_products.c \
+  tests/numbers_reference.c $(tensor_test)
+%C%_matmul_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off
+%C%_matmul_LDADD = $(tensor_ldadd)
+%C%_matmul_LDFLAGS = $(tensor_ldflags)
+device_tests += %D%/matmul
+
+check_PROGRAMS += %D%/indexing
+%C%_indexing_SOURCES = %D%/indexing.c $(tensor_test)
+%C%_indexing_LDADD = $(tensor_ldadd)
+%C%_indexing_LDFLAGS = $(tensor_ldflags)
+device_tests += %D%/indexing
+
+check_PROGRAMS += %D%/attention
+%C%_attention_SOURCES = %D%/attention.c tests/numbers_attention.c \
+  tests/numbers_reference.c $(tensor_test)
+%C%_attention_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off
+%C%_attention_LDADD = $(tensor_ldadd)
+%C%_attention_LDFLAGS = $(tensor_ldflags)
+device_tests += %D%/attention
