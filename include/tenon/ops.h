@@ -8,8 +8,8 @@
  *
  * OP_ works in place (its dtype and shape stay), OP_out writes to a tensor
  * that is there, of the result's shape; it has no gradient. Both return that
- * tensor, without a new reference. Numbers in place of a tensor are `double`; a whole one
- * counts as an integer where dtypes are promoted.
+ * tensor, without a new reference. Numbers in place of a tensor are `double`;
+ * a whole one counts as an integer where dtypes are promoted.
  *
  * SPDX-License-Identifier: MIT
  */

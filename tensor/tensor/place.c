@@ -65,9 +65,9 @@ static tn_device with_ordinal(tn_device device)
 {
   if (device.backend == 0 && device.index == 0) device = tn_default_device();
   if (device.backend <= 0 || device.index >= 0) return device;
-  tn_device_info info;
-  if (tn_device_get_info(device, &info) != TN_OK) return (tn_device){ -1, -1 };
-  return tn_current_device(info.backend);
+  char backend[TN_DEVICE_TEXT_SIZE]; /* no ordinal: the name alone */
+  tn_device_format(device, backend, sizeof backend);
+  return tn_current_device(backend);
 }
 
 tn_place *tn_place_of(tn_device device)
