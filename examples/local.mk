@@ -7,3 +7,26 @@ noinst_PROGRAMS += %D%/hello %D%/textstats
 
 exampledir = $(docdir)/examples
 dist_example_DATA = %D%/hello.c %D%/textstats.c
+
+# On tensors. It learns from the documentation unless told otherwise.
+charlm_sources = \
+  %D%/charlm/complain.c \
+  %D%/charlm/complain.h \
+  %D%/charlm/document.c \
+  %D%/charlm/document.h \
+  %D%/charlm/main.c \
+  %D%/charlm/model.c \
+  %D%/charlm/model.h \
+  %D%/charlm/options.c \
+  %D%/charlm/options.h \
+  %D%/charlm/plot.c \
+  %D%/charlm/plot.h \
+  %D%/charlm/text.c \
+  %D%/charlm/text.h
+noinst_PROGRAMS += %D%/charlm/charlm
+%C%_charlm_charlm_SOURCES = $(charlm_sources)
+%C%_charlm_charlm_CPPFLAGS = $(AM_CPPFLAGS) \
+  -DCHARLM_DOCUMENTS='"$(abs_top_srcdir):$(docdir)"'
+%C%_charlm_charlm_LDADD = libtenon-tensor.la libtenon.la -lm
+charlmdir = $(exampledir)/charlm
+dist_charlm_DATA = $(charlm_sources)

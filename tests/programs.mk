@@ -1,5 +1,5 @@
 # Tests of programs: the tenon command, the examples, what the README shows.
-dist_check_SCRIPTS += %D%/readme.sh %D%/semantics.sh %D%/tenon_command.sh \
+dist_check_SCRIPTS += %D%/charlm.sh %D%/readme.sh %D%/semantics.sh %D%/tenon_command.sh \
   %D%/textstats.sh
 
 EXTRA_DIST += %D%/leaks.txt

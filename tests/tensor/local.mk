@@ -59,3 +59,14 @@ check_PROGRAMS += %D%/attention
 %C%_attention_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off
 %C%_attention_LDADD = $(tensor_ldadd)
 device_tests += %D%/attention
+
+check_PROGRAMS += %D%/nn
+%C%_nn_SOURCES = %D%/nn.c $(tensor_test)
+%C%_nn_LDADD = $(tensor_ldadd)
+device_tests += %D%/nn
+
+check_PROGRAMS += %D%/optim
+%C%_optim_SOURCES = %D%/optim.c tests/numbers_optim.c $(tensor_test)
+%C%_optim_LDADD = $(tensor_ldadd)
+%C%_optim_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off
+device_tests += %D%/optim

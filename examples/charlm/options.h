@@ -1,0 +1,21 @@
+/* The command line. */
+#ifndef CHARLM_OPTIONS_H
+#define CHARLM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct options {
+  const char *device, *text, *plot; /* NULL: not given */
+  int64_t steps, seed, sample;
+  int64_t batch, context, width, layers, heads;
+  double lr;
+  bool help;
+} options;
+
+/* False after a complaint. */
+bool options_read(char **arguments, options *o);
+
+void options_explain(void);
+
+#endif
