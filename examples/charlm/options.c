@@ -11,7 +11,7 @@
 
 static const options defaults = {
   .steps = 300, .seed = 1, .sample = 300, .batch = 32, .context = 64,
-  .width = 64, .layers = 2, .heads = 4, .lr = 5e-3,
+  .width = 128, .layers = 2, .heads = 4, .lr = 4e-3,
 };
 
 typedef struct number_option {
