@@ -87,21 +87,20 @@ static void draw_frame(const picture *p, const char *title)
           LEFT, TOP, BOTTOM, RIGHT, (LEFT + RIGHT) / 2, HIGH - 12);
 }
 
-/* Each point the mean of `window` losses up to it; no more points than the
- * picture has columns. */
-static void draw_line(const picture *p, int64_t window, const char *look)
+/* Each point the mean of the losses up to `reach` steps before and after; no
+ * more points than the picture has columns. */
+static void draw_line(const picture *p, int64_t reach, const char *look)
 {
-  int64_t stride = 1 + p->count / WIDE;
+  int64_t stride = 1 + p->count / WIDE, begin = 0, end = 0;
   double sum = 0;
-  int64_t kept = 0;
   char pen = 'M';
   fprintf(p->file, "<path fill=\"none\" %s d=\"", look);
   for (int64_t i = 0; i < p->count; i++) {
-    sum += (double)p->losses[i];
-    if (kept == window) sum -= (double)p->losses[i - window];
-    else kept++;
+    while (end < p->count && end <= i + reach)
+      sum += (double)p->losses[end++];
+    while (begin < i - reach) sum -= (double)p->losses[begin++];
     if (i % stride != 0 && i != p->count - 1) continue;
-    double mean = sum / (double)kept;
+    double mean = sum / (double)(end - begin);
     if (!isfinite(mean)) break;
     fprintf(p->file, "%c%.1f %.1f", pen, x_of(p, (double)i + 1),
             y_of(p, mean));
@@ -118,8 +117,8 @@ bool plot_write(const char *path, const float *losses, int64_t count,
   find_bounds(&p);
   draw_frame(&p, title);
   if (count > 0) {
-    draw_line(&p, 1, "stroke=\"#9bb8d8\" stroke-width=\"1\"");
-    draw_line(&p, 1 + count / 20, "stroke=\"#1f4e8c\" stroke-width=\"2\"");
+    draw_line(&p, 0, "stroke=\"#9bb8d8\" stroke-width=\"1\"");
+    draw_line(&p, count / 40, "stroke=\"#1f4e8c\" stroke-width=\"2\"");
   }
   fputs("</svg>\n", p.file);
   bool is_written = !ferror(p.file);
