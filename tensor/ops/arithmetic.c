@@ -375,6 +375,7 @@ static bool is_simple_power(const tn_tensor *a, double b)
 
 static tn_tensor *simple_power(tn_tensor *a, double b)
 {
+  if (!a) return NULL;
   if (b == 2) return tn_mul(a, a);
   if (b == 3) return tn_mul(tn_mul(a, a), a);
   return b == 0.5 ? tn_sqrt(a) : tn_reciprocal(a);
@@ -389,12 +390,14 @@ static bool is_bad_power(const tn_tensor *a, double b)
   return true;
 }
 
-/* Its steps are left in a scope of their own. */
+/* Its steps are left in a scope of their own. In place they are those of a
+ * copy, since formulas need what is changed. */
 static tn_tensor *apply_power(tn_tensor *a, double b, bool in_place)
 {
   tn_scope_guard scope = tn_scope_push();
   if (!scope.active) return NULL;
-  tn_tensor *y = simple_power(a, b);
+  bool is_kept = in_place && tn_grad_needed(&a, 1);
+  tn_tensor *y = simple_power(is_kept ? tn_clone(a) : a, b);
   y = in_place ? tn_copy_with_(a, y, (tn_copy_options){ 0 }) : tn_retain(y);
   tn_scope_pop(&scope);
   return in_place ? y : tn_scope_give(y);

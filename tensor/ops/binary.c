@@ -104,7 +104,7 @@ static tn_node *record(const tn_binary *op, const tn_node_kind *kind,
   tn_node *node = tn_node_new(kind, inputs, inputs[1] ? 2 : 1);
   tn_node_save(node, needs & TN_NEEDS_A ? old : NULL);
   tn_node_save(node, needs & TN_NEEDS_B ? inputs[1] : NULL);
-  tn_node_save(node, needs & TN_NEEDS_RESULT ? y : NULL);
+  tn_node_save_output(node, needs & TN_NEEDS_RESULT ? y : NULL);
   double *data = tn_node_data(node, sizeof *data);
   if (data) *data = number;
   return node;

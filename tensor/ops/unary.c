@@ -66,7 +66,7 @@ static tn_node *record(const tn_unary *op, tn_tensor *t, tn_tensor *old,
 {
   tn_node *node = tn_node_new(op->kind, &t, 1);
   if (op->need == TN_NEEDS_ARGUMENT) tn_node_save(node, old);
-  if (op->need == TN_NEEDS_OUTPUT) tn_node_save(node, y);
+  if (op->need == TN_NEEDS_OUTPUT) tn_node_save_output(node, y);
   size_t size = (size_t)count * sizeof *numbers;
   void *data = count ? tn_node_data(node, size) : NULL;
   if (data) memcpy(data, numbers, size);
