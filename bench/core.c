@@ -135,6 +135,41 @@ static void run_launch(void)
   free(ffi);
 }
 
+/* A graph of one-element launches, replayed on the stream that runs inline;
+ * `count` counts nodes. */
+typedef struct replayed {
+  tn_graph *graph;
+  int64_t nodes;
+} replayed;
+
+static void replay(void *argument, int64_t count)
+{
+  const replayed *of = argument;
+  for (int64_t done = 0; done < count; done += of->nodes)
+    if (tn_graph_replay(of->graph) != TN_OK) die("replay");
+}
+
+static void run_graph(const char *name, int64_t nodes)
+{
+  replayed of = { tn_graph_new(), nodes };
+  tn_module *module = tn_module_builtin(cpu, "elementwise");
+  launch l = { tn_kernel_get(module, "axpy_f32"), tn_malloc(cpu, 4096),
+               tn_malloc(cpu, 4096) };
+  tn_stream *stream = tn_stream_new(cpu, 0);
+  if (!of.graph || !l.kernel || !l.y || !l.x || !stream) die("graph");
+  tn_with_graph(of.graph, .stream = stream) { launch_one(&l, nodes); }
+  bench_run(&(bench_case){
+      .name = name, .subject = { "replay", replay, &of },
+      .limit = { "call", limit_call_run, NULL },
+      .goal = BENCH_AT_MOST, .wanted = 8 });
+  tn_graph_release(of.graph);
+  tn_stream_release(stream);
+  tn_free(l.y);
+  tn_free(l.x);
+  tn_kernel_release(l.kernel);
+  tn_module_release(module);
+}
+
 int main(int argc, char **argv)
 {
   FILE *json = argc > 1 ? fopen(argv[1], "w") : NULL;
@@ -170,6 +205,9 @@ int main(int argc, char **argv)
   run_memory("malloc+free by address, 4 KiB", malloc_pair, 4096);
   run_memory("malloc+free by address, 1 MiB", malloc_pair, 1 << 20);
   run_launch();
+  run_graph("graph replay, a node of 100", 100);
+  run_graph("graph replay, a node of 10000", 10000);
+  run_graph("graph replay, a node of 100000", 100000);
 
   pthread_mutex_unlock(&end);
   pthread_join(thread, NULL);
