@@ -135,34 +135,28 @@ static void run_launch(void)
   free(ffi);
 }
 
-/* A graph of one-element launches, replayed on the stream that runs inline;
- * `count` counts nodes. */
-typedef struct replayed {
-  tn_graph *graph;
-  int64_t nodes;
-} replayed;
-
-static void replay(void *argument, int64_t count)
+/* On the stream that runs inline. */
+static void replay(void *graph, int64_t count)
 {
-  const replayed *of = argument;
-  for (int64_t done = 0; done < count; done += of->nodes)
-    if (tn_graph_replay(of->graph) != TN_OK) die("replay");
+  for (int64_t i = 0; i < count; i++)
+    if (tn_graph_replay(graph) != TN_OK) die("replay");
 }
 
+/* Of one-element launches; a node against a call. */
 static void run_graph(const char *name, int64_t nodes)
 {
-  replayed of = { tn_graph_new(), nodes };
+  tn_graph *graph = tn_graph_new();
   tn_module *module = tn_module_builtin(cpu, "elementwise");
   launch l = { tn_kernel_get(module, "axpy_f32"), tn_malloc(cpu, 4096),
                tn_malloc(cpu, 4096) };
   tn_stream *stream = tn_stream_new(cpu, 0);
-  if (!of.graph || !l.kernel || !l.y || !l.x || !stream) die("graph");
-  tn_with_graph(of.graph, .stream = stream) { launch_one(&l, nodes); }
+  if (!graph || !l.kernel || !l.y || !l.x || !stream) die("graph");
+  tn_with_graph(graph, .stream = stream) { launch_one(&l, nodes); }
   bench_run(&(bench_case){
-      .name = name, .subject = { "replay", replay, &of },
+      .name = name, .subject = { "replay", replay, graph },
       .limit = { "call", limit_call_run, NULL },
-      .goal = BENCH_AT_MOST, .wanted = 8 });
-  tn_graph_release(of.graph);
+      .goal = BENCH_AT_MOST, .wanted = 8, .scale = 1 / (double)nodes });
+  tn_graph_release(graph);
   tn_stream_release(stream);
   tn_free(l.y);
   tn_free(l.x);
