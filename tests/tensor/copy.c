@@ -195,6 +195,7 @@ static void in_scope(void (*test)(void))
 int main(void)
 {
   device = test_device();
+  size_t before = tn_memory_allocated(device);
   test_casts();
   in_scope(test_saturation);
   in_scope(test_same);
@@ -202,5 +203,7 @@ int main(void)
   in_scope(test_overlap);
   in_scope(test_fills);
   in_scope(test_arange);
+  tap_is_int((long long)(tn_memory_allocated(device) - before), 0,
+             "M2 no memory of the device is left");
   return tap_done();
 }

@@ -464,6 +464,7 @@ static void in_scope(void (*test)(void))
 int main(void)
 {
   device = test_device();
+  size_t before = tn_memory_allocated(device);
   const char *given = getenv("TN_TEST_SEED");
   state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
   tap_note("TN_TEST_SEED=%" PRIu64, state);
@@ -481,5 +482,7 @@ int main(void)
   in_scope(test_devices);
   in_scope(test_overlap);
   in_scope(test_empty);
+  tap_is_int((long long)(tn_memory_allocated(device) - before), 0,
+             "M2 no memory of the device is left");
   return tap_done();
 }
