@@ -8,6 +8,8 @@ libtenon_tensor_la_SOURCES += \
   %D%/move.c \
   %D%/optim.c \
   %D%/optim.h \
+  %D%/optim_capture.c \
+  %D%/optim_capture.h \
   %D%/optim_pack.c \
   %D%/optim_pack.h \
   %D%/parameters.c \

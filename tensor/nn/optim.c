@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tensor/autograd/node.h"
+#include "tensor/nn/optim_capture.h"
 #include "tensor/nn/optim_pack.h"
 #include "tensor/tensor/tensor.h"
 
@@ -189,7 +190,7 @@ static tn_arg of_pointer(const void *pointer)
 }
 
 /* Empty slots have the addresses of the first one that is not. */
-static tn_status launch(const tn_optim *optim, const tn_optim_pack *pack,
+static tn_status launch(tn_optim *optim, const tn_optim_pack *pack,
                         const operands *of, int first, int32_t which)
 {
   tn_arg args[TN_ARGS_MAX];
@@ -215,12 +216,17 @@ static tn_status launch(const tn_optim *optim, const tn_optim_pack *pack,
   }
   args[at++] = (tn_arg){ TN_ARG_KIND_I32, { .i32 = which } };
   int64_t step = optim->members[pack->members[first]].steps + 1;
+  size_t numbers = (size_t)at;
   at += optim->kind->numbers(optim, step, pack->dtype, args + at);
-  return tn_launch(kernel, items, args, (size_t)at);
+  tn_status status = tn_launch(kernel, items, args, (size_t)at);
+  tn_graph *graph = tn_capturing_graph(pack->place->device);
+  if (status != TN_OK || !graph || items == 0) return status;
+  return tn_optim_capture(graph, optim, (int)(pack - optim->packs), first,
+                          which, numbers);
 }
 
 /* One launch for all that are in the same step, the usual case. */
-static tn_status step_pack(const tn_optim *optim, const tn_optim_pack *pack)
+static tn_status step_pack(tn_optim *optim, const tn_optim_pack *pack)
 {
   operands of;
   int32_t left = 0;
@@ -245,18 +251,36 @@ static tn_status step_pack(const tn_optim *optim, const tn_optim_pack *pack)
   return status;
 }
 
+static bool is_captured(const tn_optim_member *member)
+{
+  return tn_capturing_graph(tn_tensor_place(member->parameter)->device);
+}
+
+/* What is kept must be there before: it would be made anew, all zeros, by
+ * each replay. */
+static tn_status check_capture(const tn_optim *optim)
+{
+  for (int i = 0; i < optim->count; i++)
+    if (is_captured(&optim->members[i]) && optim->members[i].pack < 0)
+      return tn_set_error(TN_CAPTURE_VIOLATION, "%s: the first step cannot be "
+                          "captured into a graph: take one before",
+                          optim->kind->name);
+  return TN_OK;
+}
+
 static tn_status step(tn_optim *optim)
 {
   tn_status status = TN_OK;
   for (int i = 0; i < optim->count && status == TN_OK; i++)
     status = check_member(optim, i);
+  if (status == TN_OK) status = check_capture(optim);
   if (status == TN_OK) status = tn_optim_pack_all(optim);
   for (int i = 0; i < optim->pack_count && status == TN_OK; i++)
     status = step_pack(optim, &optim->packs[i]);
   for (int i = 0; i < optim->count && status == TN_OK; i++) {
     tn_optim_member *member = &optim->members[i];
     if (!tn_grad(member->parameter)) continue;
-    member->steps++;
+    if (!is_captured(member)) member->steps++;
     if (!tn_inplace_end(member->parameter, NULL)) status = tn_last_status();
   }
   return status;

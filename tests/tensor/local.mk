@@ -70,3 +70,8 @@ check_PROGRAMS += %D%/optim
 %C%_optim_LDADD = $(tensor_ldadd)
 %C%_optim_CFLAGS = $(AM_CFLAGS) -O2 -ffp-contract=off
 device_tests += %D%/optim
+
+check_PROGRAMS += %D%/graphed_step
+%C%_graphed_step_SOURCES = %D%/graphed_step.c $(tensor_test)
+%C%_graphed_step_LDADD = $(tensor_ldadd)
+device_tests += %D%/graphed_step
