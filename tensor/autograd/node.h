@@ -87,11 +87,11 @@ tn_status tn_node_check(const tn_node *node, tn_tensor *const *results);
  * that overlaps itself (rule T7). */
 tn_status tn_inplace_begin(tn_tensor *t, const char *operation);
 
-/* After: counts the change, and makes t the output of `node`, of which it
- * is an input too, and takes over the reference to it. NULL: the operation
- * needs no gradient; if t has one and grad mode is on, it is 0 from there on.
- * Views of t and the tensor it is a view of follow. Returns t, or NULL on
- * failure. _at: of a node with several outputs.
+/* After: counts the change, and makes t the output of `node`, whose reference
+ * it takes over. Where t is no input of the node, its gradient before the
+ * change is 0. NULL: the operation needs no gradient; if t has one and grad
+ * mode is on, that is 0 too. Views of t and the tensor it is a view of
+ * follow. Returns t, or NULL on failure. _at: of a node with several outputs.
  *     tn_node *node = NULL;
  *     if (tn_inplace_begin(a, "mul_") != TN_OK) return NULL;
  *     if (tn_grad_needed(inputs, 2)) {

@@ -14,7 +14,8 @@
 
 typedef struct slices_data {
   tn_node *inner;
-  int which; /* of its inputs is the view; the base here */
+  int which; /* of its inputs is the view, and of ours the base: one more
+              * where it has no use for what the view was */
   tn_strided_data at;
 } slices_data;
 
@@ -27,11 +28,11 @@ static void forget(void *data)
 /* The gradient of the old base: that of the new one with the view's part
  * replaced by `part` (NULL: 0). */
 static tn_tensor *replaced(tn_tensor *whole, tn_tensor *slice,
-                           const tn_edge *edge, tn_tensor *part)
+                           const tn_node *inner, int which, tn_tensor *part)
 {
-  if (part) part = tn_gradient_fit(part, edge);
-  bool is_done = part ? tn_copy_(slice, part) : tn_zero_(slice);
-  return is_done ? whole : NULL;
+  if (!part) return tn_zero_(slice) ? whole : NULL;
+  part = tn_gradient_fit(part, &inner->edges[which]);
+  return tn_copy_(slice, part) ? whole : NULL;
 }
 
 static tn_status slices_formula(tn_node *node, tn_tensor **grads,
@@ -39,14 +40,14 @@ static tn_status slices_formula(tn_node *node, tn_tensor **grads,
 {
   const slices_data *data = tn_node_data_of(node);
   tn_node *inner = data->inner;
-  const tn_edge *edge = &inner->edges[data->which];
   tn_tensor *slice;
   tn_tensor *whole = tn_strided_spread(&data->at, grads[0], &slice);
   tn_tensor *grad = tn_clone(slice);
   if (!grad) return tn_last_status();
   tn_status status = inner->kind->formula(inner, &grad, results);
-  if (status != TN_OK || !edge->is_wanted) return status;
-  tn_tensor *result = replaced(whole, slice, edge, results[data->which]);
+  if (status != TN_OK || !node->edges[data->which].is_wanted) return status;
+  tn_tensor *result = replaced(whole, slice, inner, data->which,
+                               results[data->which]);
   results[data->which] = result;
   return result ? TN_OK : tn_last_status();
 }
@@ -59,7 +60,7 @@ static int which_input(const tn_node *inner, const tn_tensor *view)
 {
   for (int i = 0; i < inner->input_count; i++)
     if (inner->edges[i].source == view) return i;
-  return -1;
+  return inner->input_count;
 }
 
 static tn_node *node_for_base(tn_tensor *base, int which, int count)
@@ -96,14 +97,9 @@ static void take_edges(tn_node *node, tn_node *inner, int which)
 
 tn_node *tn_slices_node(tn_tensor *view, tn_node *inner)
 {
-  int which = which_input(inner, view);
-  if (which < 0) {
-    tn_set_error(TN_INVALID_ARGUMENT, "%s: the tensor that is changed in place "
-                 "is no input of its node", inner->kind->name);
-    tn_node_release(inner);
-    return NULL;
-  }
-  tn_node *node = node_for_base(view->base, which, inner->input_count);
+  int which = which_input(inner, view), count = inner->input_count;
+  tn_node *node = node_for_base(view->base, which,
+                                which == count ? count + 1 : count);
   slices_data *data = tn_node_data(node, sizeof *data);
   if (!node || node->is_failed) {
     if (node) node->has_forgotten = true;

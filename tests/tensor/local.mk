@@ -2,6 +2,8 @@
 tensor_test = tests/test_device.c tests/tap.c
 tensor_ldadd = libtenon-tensor.la libtenon.la -lm
 
+include %D%/autograd.mk
+
 check_PROGRAMS += %D%/tensor
 %C%_tensor_SOURCES = %D%/tensor.c $(tensor_test)
 %C%_tensor_LDADD = $(tensor_ldadd)
