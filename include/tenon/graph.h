@@ -54,8 +54,9 @@ typedef struct tn_graph_options {
 TN_API tn_graph *tn_graph_new(void);
 TN_API tn_graph *tn_graph_retain(tn_graph *graph);
 
-/* The last reference ends a capture that is not over, and drops the graph's
- * pool, whose memory lives on for the blocks that are still held. */
+/* The last reference ends a capture that is not over, waits for replays that
+ * still run, and drops the graph's pool, whose memory lives on for the blocks
+ * that are still held. */
 TN_API void tn_graph_release(tn_graph *graph);
 
 /* Begins a capture: waits for the device, gives cached memory back, and
