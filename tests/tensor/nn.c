@@ -264,8 +264,8 @@ static void train_a_step(tn_nn_module *m, tn_device on, tn_dtype dtype)
 {
   tn_with_scope {
     tn_tensor *x = tn_ones(TN_SHAPE(4, 5), .device = on, .dtype = dtype);
-    if (tn_backward(tn_sum(tn_nn_forward(m, x))) != TN_OK)
-      tap_note("backward: %s", tn_error_message());
+    tap_ok(tn_backward(tn_sum(tn_nn_forward(m, x))) == TN_OK,
+           "a step of training in %s", tn_dtype_name(dtype));
   }
 }
 
@@ -331,6 +331,34 @@ static void test_requires_grad(void)
   tn_nn_module_release(m);
 }
 
+/* All of it together: the loss falls. */
+static void test_training(void)
+{
+  const int64_t classes[] = { 0, 1, 2, 0 };
+  tn_nn_module *m = make_pair();
+  tn_nn_eval(m); /* no dropout */
+  tn_optim *optim = tn_optim_adam(TN_NN_PARAMETERS(m), 0.1);
+  double first = 0, last = 0;
+  tn_with_scope {
+    tn_tensor *x = tn_randn(TN_SHAPE(4, 5), .device = device);
+    tn_tensor *y = tn_from_data(classes, TN_SHAPE(4), .device = device,
+                                .dtype = TN_I64);
+    for (int step = 0; step < 12; step++) {
+      tn_with_scope {
+        tn_tensor *loss = tn_cross_entropy(tn_nn_forward(m, x), y);
+        tn_optim_zero_grad(optim);
+        if (tn_backward(loss) != TN_OK || tn_optim_step(optim) != TN_OK)
+          tap_note("%s", tn_error_message());
+        last = tn_item(loss);
+        if (step == 0) first = last;
+      }
+    }
+  }
+  tap_ok(last < first / 2, "training lowers the loss: %g to %g", first, last);
+  tn_optim_release(optim);
+  tn_nn_module_release(m);
+}
+
 int main(void)
 {
   device = test_device();
@@ -346,6 +374,7 @@ int main(void)
   test_to();
   test_to_between();
   test_requires_grad();
+  test_training();
   tap_is_int((long long)tn_memory_allocated(device), (long long)before,
              "nothing is left on the device");
   return tap_done();
