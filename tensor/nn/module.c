@@ -139,11 +139,11 @@ tn_status tn_nn_register_parameter(tn_nn_module *module, const char *name,
     return tn_set_error(TN_DTYPE_MISMATCH, "parameter \"%s\" is of dtype %s: "
                         "a float is needed", name ? name : "",
                         tn_dtype_name(tn_dtype_of(t)));
-  tn_status status = TN_OK;
-  if (t && module && !tn_requires_grad(t) && !tn_requires_grad_(t, true))
-    return tn_last_status();
-  status = register_tensor(module, module ? &module->parameters : NULL, name,
-                           t);
+  bool is_fixed = t && module && !tn_requires_grad(t);
+  if (is_fixed && !tn_requires_grad_(t, true)) return tn_last_status();
+  tn_status status = register_tensor(
+      module, module ? &module->parameters : NULL, name, t);
+  if (status != TN_OK && is_fixed) tn_requires_grad_(t, false);
   return status;
 }
 
