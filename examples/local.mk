@@ -1,7 +1,11 @@
 # Programs that use the library as others do; their sources are installed.
-noinst_PROGRAMS += %D%/hello %D%/textstats
+noinst_PROGRAMS += %D%/hello %D%/streams/streams %D%/textstats
 %C%_hello_SOURCES = %D%/hello.c
 %C%_hello_LDADD = libtenon.la
+%C%_streams_streams_SOURCES = $(stream_example)
+%C%_streams_streams_LDADD = libtenon.la
+stream_example = %D%/streams/lab.c %D%/streams/lab.h \
+  %D%/streams/patterns.c %D%/streams/patterns.h %D%/streams/streams.c
 %C%_textstats_SOURCES = %D%/textstats.c
 %C%_textstats_LDADD = libtenon.la
 
@@ -30,3 +34,5 @@ noinst_PROGRAMS += %D%/charlm/charlm
 %C%_charlm_charlm_LDADD = libtenon-tensor.la libtenon.la -lm
 charlmdir = $(exampledir)/charlm
 dist_charlm_DATA = $(charlm_sources)
+streamexampledir = $(exampledir)/streams
+dist_streamexample_DATA = $(stream_example)

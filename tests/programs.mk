@@ -1,5 +1,6 @@
 # Tests of programs: the tenon command, the examples, what the README shows.
-dist_check_SCRIPTS += %D%/charlm.sh %D%/readme.sh %D%/semantics.sh %D%/tenon_command.sh \
+dist_check_SCRIPTS += %D%/charlm.sh %D%/cpu_chaos.sh %D%/readme.sh \
+  %D%/semantics.sh %D%/streams_example.sh %D%/tenon_command.sh \
   %D%/textstats.sh
 
 EXTRA_DIST += %D%/leaks.txt

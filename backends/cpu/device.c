@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "backends/cpu/alloc.h"
+#include "backends/cpu/chaos.h"
 #include "backends/cpu/host.h"
 #include "backends/cpu/launch.h"
 #include "backends/cpu/machine.h"
+#include "backends/cpu/quarantine.h"
 #include "backends/cpu/settings.h"
 #include "backends/cpu/stream.h"
 #include "backends/cpu/workers.h"
@@ -126,6 +128,7 @@ void tn_cpu_device_shutdown(void *self)
   (void)self;
   tn_cpu_streams_stop();
   tn_cpu_workers_stop();
+  tn_cpu_quarantine_empty();
 }
 
 tn_status tn_cpu_device_after_fork(void *self)
@@ -133,5 +136,7 @@ tn_status tn_cpu_device_after_fork(void *self)
   (void)self;
   tn_cpu_workers_after_fork();
   tn_cpu_streams_after_fork();
+  tn_cpu_chaos_after_fork();
+  tn_cpu_quarantine_after_fork();
   return TN_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/alloc.h"
 #include "backends/cpu/bulk.h"
+#include "backends/cpu/chaos.h"
 #include "backends/cpu/copy.h"
 #include "backends/cpu/device.h"
 #include "backends/cpu/event.h"
@@ -92,5 +93,8 @@ const tn_backend_api *tn_backend_entry(const tn_host_api *host,
   tn_cpu_spin_allow(tn_cpu_settings_get()->processors > 1);
   tn_cpu_bulk_setup(tn_cpu_machine_cache());
   tn_cpu_workers_setup(tn_cpu_settings_get()->thread_count);
-  return &api;
+  int seed = tn_cpu_settings_get()->chaos_seed;
+  if (!seed) return &api;
+  tn_cpu_chaos_setup(seed);
+  return tn_cpu_chaos_wrap(&api);
 }

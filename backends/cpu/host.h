@@ -11,6 +11,8 @@
  *     level     which instruction set the kernels are taken for
  *     device alloc copy stream event launch module   one table each, or part
  *     queue     commands between a stream's callers and its thread
+ *     chaos quarantine   late and reordered streams, poisoned memory, when
+ *                        asked for
  *     bulk      copying and filling large memory
  *     workers   the helper threads
  *     park      sleeping until another thread changes a word

@@ -5,6 +5,8 @@ backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
   %D%/alloc.c %D%/alloc.h \
   %D%/build.c %D%/build.h \
   %D%/bulk.c %D%/bulk.h \
+  %D%/chaos.c %D%/chaos.h \
+  %D%/chaos_tables.c \
   %D%/compilation.c %D%/compilation.h \
   %D%/compiler.c %D%/compiler.h \
   %D%/control_word.h \
@@ -21,6 +23,7 @@ backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
   %D%/machine.c %D%/machine.h \
   %D%/module.c %D%/module.h \
   %D%/park.c %D%/park.h \
+  %D%/quarantine.c %D%/quarantine.h \
   %D%/queue.c %D%/queue.h \
   %D%/settings.c %D%/settings.h \
   %D%/stream.c %D%/stream.h \

@@ -61,7 +61,7 @@ void *tn_cpu_queue_reserve(tn_cpu_queue *queue, size_t bytes)
   size_t end = queue->write_at + bytes + sizeof(tn_cpu_command);
   if (end > CHUNK_BYTES && !chunk_begin(queue)) return NULL;
   tn_cpu_command *command = command_at(queue->write_chunk, queue->write_at);
-  command->bytes = bytes;
+  command->bytes = (uint32_t)bytes;
   return command;
 }
 

@@ -15,7 +15,8 @@
 /* What a command starts with; what follows is its sort's own. */
 typedef struct tn_cpu_command {
   void (*run)(struct tn_cpu_command *command);
-  uint64_t bytes; /* of all of it, set by reserve */
+  uint32_t bytes; /* of all of it, set by reserve */
+  uint32_t due;   /* under chaos: a tick */
 } tn_cpu_command;
 
 struct tn_cpu_chunk;

@@ -1,5 +1,6 @@
 #include "backends/cpu/settings.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,8 @@ void tn_cpu_settings_read(void)
               &settings.device_count);
   number_read("TENON_NUM_THREADS", TN_CPU_THREADS_MAX,
               &settings.thread_count);
+  settings.chaos_seed = 0;
+  number_read("TENON_CPU_CHAOS", INT_MAX, &settings.chaos_seed);
   level_read();
   fma_find();
 }

@@ -15,6 +15,7 @@ typedef struct tn_cpu_settings {
   int processors;     /* of the affinity mask */
   int thread_count;   /* TENON_NUM_THREADS: as many */
   tn_cpu_level level; /* TENON_CPU_ISA: the best there is */
+  int chaos_seed;     /* TENON_CPU_CHAOS: 0, which is none */
 } tn_cpu_settings;
 
 /* Reads the environment through the host. Called once, at load. */

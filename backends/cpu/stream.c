@@ -1,14 +1,65 @@
 #include "backends/cpu/stream.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/chaos.h"
 #include "backends/cpu/park.h"
 #include "backends/cpu/workers.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tn_backend_stream *all_streams, *free_streams;
+static uint32_t stream_count; /* ever made; under lock */
 static bool is_forked;
+
+/* --- chaos --- */
+
+/* The first `count` commands are not held back any more. */
+static void commands_want(tn_backend_stream *stream, uint64_t count)
+{
+  uint64_t wanted = atomic_load(&stream->wanted);
+  while (wanted < count &&
+         !atomic_compare_exchange_weak(&stream->wanted, &wanted, count)) {
+  }
+}
+
+static bool is_held(tn_backend_stream *stream, const tn_cpu_command *command,
+                    uint64_t number)
+{
+  return !tn_cpu_chaos_is_due(command->due) &&
+         atomic_load(&stream->wanted) <= number &&
+         !atomic_load(&stream->stopping);
+}
+
+/* Returns when the command is to run. After that long a wait for nothing, what
+ * is behind it is not held back either. */
+static void command_hold(tn_backend_stream *stream,
+                         const tn_cpu_command *command, uint64_t number)
+{
+  if (!is_held(stream, command, number)) return;
+  int patience = TN_CPU_CHAOS_PATIENCE;
+  tn_cpu_workers_leave();
+  tn_cpu_chaos_hold_begin();
+  while (patience-- && is_held(stream, command, number)) sched_yield();
+  tn_cpu_chaos_hold_end();
+  tn_cpu_workers_enter();
+  if (patience < 0)
+    commands_want(stream, atomic_load(&stream->queue.queued));
+}
+
+/* A command that overtakes others does so before its caller goes on, if it can
+ * run at all. */
+static void command_hurry(tn_backend_stream *stream)
+{
+  uint64_t queued = tn_cpu_stream_queued(stream);
+  if (!tn_cpu_chaos_is_due(stream->due) ||
+      !tn_cpu_stream_has_run(stream, queued - 1))
+    return;
+  for (int i = 0; i < TN_CPU_CHAOS_PATIENCE / 64 &&
+                  !tn_cpu_stream_has_run(stream, queued); i++)
+    sched_yield();
+}
 
 /* --- the thread of a stream --- */
 
@@ -31,6 +82,7 @@ static void commands_run(tn_backend_stream *stream, uint64_t queued)
   tn_cpu_workers_enter();
   while (done < queued) {
     tn_cpu_command *command = tn_cpu_queue_front(&stream->queue);
+    if (tn_cpu_chaos_seed) command_hold(stream, command, done);
     command->run(command);
     tn_cpu_queue_drop(&stream->queue);
     command_complete(stream, ++done);
@@ -101,6 +153,9 @@ tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
     return tn_cpu_host->error(TN_OUT_OF_MEMORY,
                               "no memory for the queue of a stream");
   (*command)->run = run;
+  if (tn_cpu_chaos_seed)
+    (*command)->due = stream->due =
+      tn_cpu_chaos_due(stream->number, tn_cpu_stream_queued(stream));
   return TN_OK;
 }
 
@@ -108,6 +163,7 @@ void tn_cpu_stream_submit(tn_backend_stream *stream)
 {
   tn_cpu_queue_publish(&stream->queue);
   thread_wake(stream);
+  if (tn_cpu_chaos_seed) command_hurry(stream);
 }
 
 /* Lowers the count at which the stream wakes its sleepers. */
@@ -123,6 +179,7 @@ bool tn_cpu_stream_await(tn_backend_stream *stream, uint64_t count,
                          uint64_t deadline)
 {
   tn_cpu_spin spin = { 0 };
+  if (tn_cpu_chaos_seed) commands_want(stream, count);
   while (!tn_cpu_stream_has_run(stream, count)) {
     if (deadline != TN_CPU_NO_DEADLINE && tn_cpu_clock() >= deadline)
       return false;
@@ -161,6 +218,7 @@ static tn_backend_stream *stream_take(void)
   stream = stream_new();
   if (!stream) return NULL;
   pthread_mutex_lock(&lock);
+  stream->number = stream_count++;
   stream->next = all_streams;
   all_streams = stream;
   pthread_mutex_unlock(&lock);

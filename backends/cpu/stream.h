@@ -21,14 +21,17 @@
 struct tn_backend_stream {
   bool is_inline;
   bool is_urgent;
+  uint32_t number; /* of those ever made */
   tn_backend_stream *next_free; /* under the lock of all streams */
   tn_backend_stream *next;      /* of all ever made; the same */
   tn_cpu_queue queue;
   bool has_thread; /* the producer's */
+  uint32_t due;    /* under chaos: of the last command; the producer's */
   pthread_t thread;
   _Alignas(64) _Atomic uint64_t completed; /* commands that have run */
   _Atomic uint64_t wake_at;  /* the least count a sleeper waits for */
   _Atomic uint32_t woken;    /* changes at every waking */
+  _Atomic uint64_t wanted;   /* under chaos: commands not to be held back */
   /* Apart: the callers read it at every command. */
   _Alignas(64) _Atomic uint32_t sleeping; /* 1: the thread sleeps on it */
   _Atomic uint32_t stopping;

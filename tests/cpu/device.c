@@ -114,6 +114,7 @@ static void test_values(void)
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     refused("TENON_CPU_DEVICES", numbers[i], "from 1 to 64");
     refused("TENON_NUM_THREADS", numbers[i], "from 1 to 1024");
+    refused("TENON_CPU_CHAOS", numbers[i], "from 1 to 2147483647");
   }
   refused("TENON_CPU_DEVICES", "65", "from 1 to 64");
   accepted("TENON_NUM_THREADS", "7", "7 threads");
@@ -148,6 +149,7 @@ int main(void)
   unsetenv("TENON_CPU_DEVICES");
   unsetenv("TENON_NUM_THREADS");
   unsetenv("TENON_CPU_ISA");
+  unsetenv("TENON_CPU_CHAOS");
   test_one();
   test_several();
   test_values();

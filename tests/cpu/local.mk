@@ -1,8 +1,9 @@
 # The cpu plugin by itself, without libtenon.
 noinst_HEADERS += %D%/host.h
-check_PROGRAMS += %D%/compile %D%/copy %D%/device %D%/fork %D%/launch \
-  %D%/machine %D%/memory %D%/stream %D%/workers
+check_PROGRAMS += %D%/chaos %D%/compile %D%/copy %D%/device %D%/fork \
+  %D%/launch %D%/machine %D%/memory %D%/stream %D%/workers
 cpu_tests_sources = %D%/host.c tests/tap.c
+%C%_chaos_SOURCES = %D%/chaos.c $(cpu_tests_sources) backends/cpu/chaos.c
 %C%_compile_SOURCES = %D%/compile.c $(cpu_tests_sources)
 %C%_copy_SOURCES = %D%/copy.c $(cpu_tests_sources)
 %C%_device_SOURCES = %D%/device.c $(cpu_tests_sources)
@@ -14,6 +15,7 @@ cpu_tests_sources = %D%/host.c tests/tap.c
 %C%_memory_SOURCES = %D%/memory.c $(cpu_tests_sources)
 %C%_stream_SOURCES = %D%/stream.c $(cpu_tests_sources)
 %C%_workers_SOURCES = %D%/workers.c $(cpu_tests_sources)
+%C%_chaos_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_compile_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_copy_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_device_CPPFLAGS = $(cpu_tests_cppflags)
