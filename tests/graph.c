@@ -17,14 +17,10 @@ static tn_device device;
 static tn_stream *stream, *side;
 static tn_kernel *add_one;
 
-static const char source[] =
-  "TN_KERNEL(add_value, TN_OUT(float, y), TN_VAL(float, value),"
-  "          TN_VAL(int64, n))"
-  "{ TN_PARALLEL_FOR(i, n) y[i] = y[i] + value; }";
-
 static tn_status add(float *y, float value)
 {
-  return tn_launch(add_one, COUNT, TN_ARGS(TN_ARG_PTR(y), TN_ARG_F32(value),
+  return tn_launch(add_one, COUNT, TN_ARGS(TN_ARG_PTR(y), TN_ARG_PTR(y),
+                                           TN_ARG_F32(value),
                                            TN_ARG_I64(COUNT)));
 }
 
@@ -92,13 +88,13 @@ static void test_arguments(void)
   set(y, 0);
   tn_with_graph(graph, .stream = stream) { add(y, 1); }
   tn_arg five = TN_ARG_F32(5), wrong = TN_ARG_I64(5);
-  tap_is_int(tn_graph_set_argument(graph, 0, 1, five), TN_OK,
+  tap_is_int(tn_graph_set_argument(graph, 0, 2, five), TN_OK,
              "G1 an argument is changed");
   tn_graph_replay(graph);
   tap_ok(value_of(y) == 5, "G1 which the next replay uses");
-  tap_is_int(tn_graph_set_argument(graph, 0, 1, wrong), TN_INVALID_ARGUMENT,
+  tap_is_int(tn_graph_set_argument(graph, 0, 2, wrong), TN_INVALID_ARGUMENT,
              "G1 not its kind: %s", tn_error_message());
-  tap_is_int(tn_graph_set_argument(graph, 0, 3, five), TN_INVALID_ARGUMENT,
+  tap_is_int(tn_graph_set_argument(graph, 0, 4, five), TN_INVALID_ARGUMENT,
              "G1 nor one that is not there: %s", tn_error_message());
   tap_is_int(tn_graph_set_argument(graph, 1, 0, five), TN_INVALID_ARGUMENT,
              "G1 nor of such a node: %s", tn_error_message());
@@ -112,7 +108,7 @@ static tn_status count_up(tn_graph *graph, void *argument)
 {
   tn_arg value = TN_ARG_F32((float)++hook_calls);
   (void)argument;
-  return tn_graph_set_argument(graph, 0, 1, value);
+  return tn_graph_set_argument(graph, 0, 2, value);
 }
 
 static void forget(void *argument)
@@ -170,7 +166,7 @@ static void test_fork(void)
          "G7 the node after the join has two before it");
   tn_graph_get_node(graph, 1, &info);
   tap_ok(info.dependency_count == 1 && info.dependencies[0] == 0 &&
-             info.stream == 1 && strcmp(info.name, "add_value") == 0,
+             info.stream == 1 && strcmp(info.name, "add_scalar_f32") == 0,
          "G7 the one on the other stream has one");
   tap_is_int(tn_event_query(event), TN_OK, "G2 after it the event is past");
   tn_event_release(event);
@@ -449,8 +445,8 @@ int main(void)
   tn_set_default_device(device);
   stream = tn_stream_new(device, 0);
   side = tn_stream_new(device, 0);
-  tn_module *module = tn_module_load(device, source);
-  add_one = module ? tn_kernel_get(module, "add_value") : NULL;
+  tn_module *module = tn_module_builtin(device, "elementwise");
+  add_one = module ? tn_kernel_get(module, "add_scalar_f32") : NULL;
   if (!tap_ok(stream && side && add_one, "G1 streams and a kernel: %s",
               tn_error_message()))
     return tap_done();

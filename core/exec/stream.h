@@ -111,6 +111,10 @@ tn_status tn_stream_wait_moment(tn_stream *waiter, tn_moment *moment);
  * nanoseconds (then TN_TIMEOUT, with the error set). */
 tn_status tn_stream_wait_idle(tn_stream *stream, uint64_t timeout);
 
+/* The same for all of a device's streams but captured ones, without a limit.
+ * Failures are left for others to report. */
+void tn_streams_wait_idle(tn_device_state *state);
+
 /* The first failure of queued work since the last call, with its text set and
  * naming the command. */
 tn_status tn_stream_take_failure(tn_stream *stream);

@@ -228,6 +228,19 @@ static tn_status take_one(tn_stream *stream, void *argument)
   return tn_stream_take_failure(stream);
 }
 
+static tn_status wait_one_quietly(tn_stream *stream, void *argument)
+{
+  (void)argument;
+  if (!tn_is_captured(stream)) tn_stream_wait_idle(stream, TN_NO_LIMIT);
+  return TN_OK;
+}
+
+void tn_streams_wait_idle(tn_device_state *state)
+{
+  tn_stream_visit(state, flush_one, NULL);
+  tn_stream_visit(state, wait_one_quietly, NULL);
+}
+
 /* Flushes all before waiting for one, as one may need another. */
 static tn_status synchronize_device(tn_device_state *state)
 {

@@ -43,22 +43,10 @@ static void drop_hooks(tn_graph *graph)
   graph->hook_count = 0;
 }
 
-/* Replays that still run use the pool's memory, on streams that the pool
- * knows nothing of. */
-static void wait_for_replays(tn_graph *graph)
-{
-  if (graph->uses.count && tn_enter_to_release(graph->state)) {
-    tn_uses_wait(&graph->uses);
-    tn_leave();
-  }
-  tn_uses_clear(&graph->uses);
-}
-
 static void drop_pool(tn_graph *graph)
 {
   tn_mem_pool *pool = graph->pool;
   graph->pool = NULL;
-  wait_for_replays(graph);
   if (!pool) return;
   tn_pool_let_go(pool);
   tn_mem_pool_release(pool);

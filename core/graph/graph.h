@@ -4,7 +4,6 @@
 
 #include "core/exec/capture.h"
 #include "core/graph/node.h"
-#include "core/memory/uses.h"
 #include "tenon/graph.h"
 
 typedef enum tn_graph_state {
@@ -53,7 +52,6 @@ struct tn_graph {
   pthread_mutex_t lock;  /* one replay at a time; guards the rest */
   tn_nodes nodes;
   tn_mem_pool *pool;     /* referenced and held */
-  tn_uses uses;          /* the last replay on each stream */
   tn_stream_guard guard; /* of the stream that was made current */
   tn_graph_hook *hooks;
   size_t hook_count, hook_capacity;

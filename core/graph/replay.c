@@ -88,15 +88,6 @@ tn_status tn_graph_run(tn_graph *graph, tn_stream *stream)
   return status;
 }
 
-/* Also of a replay that failed half way. */
-static tn_status note_use(tn_graph *graph, tn_stream *stream)
-{
-  tn_moment *moment;
-  tn_status status = tn_stream_moment(stream, 0, &moment);
-  if (status != TN_OK || !moment) return status;
-  return tn_uses_add(&graph->uses, stream, moment);
-}
-
 static tn_status replay(tn_graph *graph)
 {
   if (graph->stage != TN_GRAPH_READY)
@@ -109,9 +100,7 @@ static tn_status replay(tn_graph *graph)
   tn_status status = tn_enter(graph->state);
   if (status != TN_OK) return status;
   status = tn_graph_run(graph, stream);
-  tn_status noted = note_use(graph, stream);
   tn_leave();
-  if (status == TN_OK) status = noted;
   return status;
 }
 

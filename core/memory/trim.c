@@ -47,11 +47,22 @@ static tn_segment *detach_all(tn_allocator *allocator, choice is_chosen,
   return detached;
 }
 
+/* Replays, and what reads their results, run on any stream. */
+static bool is_of_graph(const tn_segment *segment)
+{
+  const tn_mem_pool *pool = segment->cache->pool;
+  return pool && pool->id[0] != 0;
+}
+
 /* Not locked. The plugin must find all work on the memory complete. */
 static void return_memory(tn_segment *detached)
 {
+  bool is_quiet = false;
   for (tn_segment *s = detached; s; s = s->next) {
-    if (s->stream && !tn_is_captured(s->stream))
+    if (is_of_graph(s)) {
+      if (!is_quiet) tn_streams_wait_idle(s->cache->allocator->state);
+      is_quiet = true;
+    } else if (s->stream && !tn_is_captured(s->stream))
       tn_stream_wait_idle(s->stream, TN_NO_LIMIT);
     tn_segment_free_memory(s->cache, s->size, s->address);
     tn_stream_release(s->stream);

@@ -54,9 +54,9 @@ typedef struct tn_graph_options {
 TN_API tn_graph *tn_graph_new(void);
 TN_API tn_graph *tn_graph_retain(tn_graph *graph);
 
-/* The last reference ends a capture that is not over, waits for replays that
- * still run, and drops the graph's pool, whose memory lives on for the blocks
- * that are still held. */
+/* The last reference ends a capture that is not over and drops the graph's
+ * pool, whose memory lives on for the blocks that are still held. Giving the
+ * memory back waits for the device, since replays run on any stream. */
 TN_API void tn_graph_release(tn_graph *graph);
 
 /* Begins a capture: waits for the device, gives cached memory back, and
