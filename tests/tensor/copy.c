@@ -10,6 +10,12 @@
 #include "tests/tensor/values.h"
 
 static tn_device device;
+static tn_dtype widest; /* that the device has */
+
+static bool is_here(tn_dtype dtype)
+{
+  return dtype != TN_F64 || widest == TN_F64;
+}
 
 static tn_tensor *vector(tn_dtype dtype, const double *values, int count)
 {
@@ -26,10 +32,15 @@ static void test_casts(void)
   static const double truth[] = { 0, 0, 1, 0, 1, 0, 1, 0 };
   for (int i = 0; i < 6; i++) tn_with_scope {
     bool good = true;
+    if (!is_here(dtypes[i])) {
+      tap_skip("N4 casts of f64: the device has none");
+      continue;
+    }
     const double *from = dtypes[i] == TN_BOOL ? truth : plain;
     tn_tensor *t = values_tensor(device, dtypes[i], TN_SHAPE(4, 2), from);
     t = tn_select(t, 1, 0);
     for (int j = 0; j < 6; j++) {
+      if (!is_here(dtypes[j])) continue;
       tn_tensor *y = tn_to(t, .dtype = dtypes[j]);
       bool is_truth = dtypes[i] == TN_BOOL || dtypes[j] == TN_BOOL;
       good &= tn_dtype_of(y) == dtypes[j] &&
@@ -91,10 +102,10 @@ static void test_between(tn_device other, const char *what)
                     VALUES(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11)),
          "S2 and back as i32");
   tn_tensor *to = tn_zeros(TN_SHAPE(2, 4, 3), .device = device,
-                           .dtype = TN_F64);
+                           .dtype = widest);
   tn_copy_(tn_select(to, 0, 1), y);
   tap_ok(values_same(tn_select(to, 0, 1),
-                     tn_to(y, .device = device, .dtype = TN_F64)) &&
+                     tn_to(y, .device = device, .dtype = widest)) &&
              tn_item(tn_select(tn_flatten(to, 0, 2), 0, 11)) == 0,
          "S2 copy_ from %s into a part", what);
   tn_tensor *row = tn_ones(TN_SHAPE(3), .device = other);
@@ -195,6 +206,7 @@ static void in_scope(void (*test)(void))
 int main(void)
 {
   device = test_device();
+  widest = values_widest(device);
   size_t before = tn_memory_allocated(device);
   test_casts();
   in_scope(test_saturation);

@@ -14,6 +14,12 @@
 #include "tests/tensor/values.h"
 
 static tn_device device;
+static tn_dtype widest; /* that the device has */
+
+static bool is_here(tn_dtype dtype)
+{
+  return dtype != TN_F64 || widest == TN_F64;
+}
 
 static tn_tensor *vector(tn_dtype dtype, const double *values, int count)
 {
@@ -102,8 +108,8 @@ static void test_nan(void)
 
 static void test_comparisons(void)
 {
-  tn_tensor *a = vector(TN_F64, VALUES(1, 2, 3, NAN));
-  tn_tensor *b = vector(TN_F64, VALUES(2, 2, 2, NAN));
+  tn_tensor *a = vector(widest, VALUES(1, 2, 3, NAN));
+  tn_tensor *b = vector(widest, VALUES(2, 2, 2, NAN));
   tap_ok(values_are(tn_eq(a, b), VALUES(0, 1, 0, 0)), "N4 eq");
   tap_ok(values_are(tn_ne(a, b), VALUES(1, 0, 1, 1)), "N4 ne");
   tap_ok(values_are(tn_lt(a, b), VALUES(1, 0, 0, 0)), "N4 lt");
@@ -138,7 +144,7 @@ static void test_choice(void)
              tn_dtype_of(y) == TN_F32, "N4 where broadcasts and promotes");
   tap_ok(values_are(tn_masked_fill(a, c, 9), VALUES(9, 9, 9, 1, 2, 3)),
          "N4 masked_fill broadcasts");
-  tn_tensor *m = values_tensor(device, TN_F64, TN_SHAPE(2, 2),
+  tn_tensor *m = values_tensor(device, widest, TN_SHAPE(2, 2),
                                (double[]){ 1, 2, 3, 4 });
   tap_ok(values_are(tn_masked_fill_(tn_transpose(m, 0, 1), c, -1),
                     VALUES(-1, -1, 2, 4)) &&
@@ -160,12 +166,13 @@ static void test_promotion(void)
   };
   bool good = true;
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    good &= tn_dtype_of(tn_add(vector(pairs[i].a, VALUES(1)),
+    good &= !is_here(pairs[i].sum) ||
+            tn_dtype_of(tn_add(vector(pairs[i].a, VALUES(1)),
                                vector(pairs[i].b, VALUES(1)))) ==
-            pairs[i].sum;
+              pairs[i].sum;
   tap_ok(good, "N4 dtypes are promoted");
   tn_tensor *i32 = vector(TN_I32, VALUES(3, 4));
-  tn_tensor *one = tn_full(TN_SCALAR, 1, .dtype = TN_F64, .device = device);
+  tn_tensor *one = tn_full(TN_SCALAR, 1, .dtype = widest, .device = device);
   tn_tensor *f32 = vector(TN_F32, VALUES(3, 4));
   tap_ok(tn_dtype_of(tn_add(f32, one)) == TN_F32,
          "N4 a tensor without dimensions of the same kind does not count");
@@ -249,6 +256,7 @@ static void test_layouts(void)
         if (i < fewer) a_sizes[i] = shape[i];
       }
       tn_dtype dtype = dtypes[(size_t)turn % 5];
+      if (!is_here(dtype)) dtype = TN_F32;
       tn_tensor *a = scattered(dtype, a_sizes, ndim);
       tn_tensor *b = scattered(dtype, b_sizes + fewer, ndim - fewer);
       tn_shape whole = { shape, ndim };
@@ -264,7 +272,7 @@ static void test_layouts(void)
 static tn_tensor *sloped(tn_dtype dtype)
 {
   tn_tensor *t = tn_arange(-6.0, 6.0, 0.25, .device = device,
-                           .dtype = TN_F64);
+                           .dtype = widest);
   return tn_transpose(tn_reshape(tn_to(t, .dtype = dtype), TN_SHAPE(6, 8)),
                       0, 1);
 }
@@ -283,7 +291,7 @@ static void test_functions(void)
   static const tn_dtype dtypes[] = { TN_F32, TN_F64 };
   for (size_t k = 0; k < sizeof ones / sizeof *ones; k++) tn_with_scope {
     bool good = true;
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < 2 && is_here(dtypes[d]); d++) {
       tn_tensor *x = sloped(dtypes[d]);
       tn_tensor *y = ones[k].call(x), *z = tn_clone(x);
       tn_tensor *out = tn_transpose(tn_empty(TN_SHAPE(6, 8), .device = device,
@@ -325,7 +333,7 @@ static void test_values(void)
   };
   for (size_t k = 0; k < sizeof known / sizeof *known; k++) tn_with_scope {
     bool good = true;
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < (is_here(TN_F64) ? 2 : 1); d++) {
       static double x[VALUES_MAX], y[VALUES_MAX];
       tn_tensor *t = sloped(d ? TN_F64 : TN_F32);
       int count = values_read(t, x);
@@ -371,7 +379,7 @@ static void test_numbers(void)
   tn_tensor *i64 = vector(TN_I64, VALUES(1, 2));
   tap_ok(tn_add_(i64, vector(TN_I32, VALUES(5, 6))) == i64 &&
              values_are(i64, VALUES(6, 8)), "N4 in place a narrower dtype");
-  tn_tensor *out = tn_empty(TN_SHAPE(2), .dtype = TN_F64, .device = device);
+  tn_tensor *out = tn_empty(TN_SHAPE(2), .dtype = widest, .device = device);
   tap_ok(tn_add_out(out, i64, i64) == out && values_are(out, VALUES(12, 16)),
          "N4 out of a wider dtype");
 }
@@ -464,6 +472,7 @@ static void in_scope(void (*test)(void))
 int main(void)
 {
   device = test_device();
+  widest = values_widest(device);
   size_t before = tn_memory_allocated(device);
   const char *given = getenv("TN_TEST_SEED");
   state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);

@@ -37,6 +37,13 @@ static double get(const cells *from, tn_dtype dtype, int i)
   }
 }
 
+tn_dtype values_widest(tn_device device)
+{
+  tn_device_info info;
+  bool has_f64 = tn_device_get_info(device, &info) == TN_OK && info.f64;
+  return has_f64 ? TN_F64 : TN_F32;
+}
+
 tn_tensor *values_tensor(tn_device device, tn_dtype dtype, tn_shape shape,
                          const double *values)
 {

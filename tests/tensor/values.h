@@ -8,6 +8,9 @@
 
 #define VALUES_MAX 4096
 
+/* f64, or f32 on a device that has no f64. */
+tn_dtype values_widest(tn_device device);
+
 /* A tensor of the dtype on the device, of `shape`'s elements. */
 tn_tensor *values_tensor(tn_device device, tn_dtype dtype, tn_shape shape,
                          const double *values);
