@@ -25,6 +25,8 @@ charlm_sources = \
   %D%/charlm/options.h \
   %D%/charlm/plot.c \
   %D%/charlm/plot.h \
+  %D%/charlm/stepper.c \
+  %D%/charlm/stepper.h \
   %D%/charlm/text.c \
   %D%/charlm/text.h
 noinst_PROGRAMS += %D%/charlm/charlm

@@ -53,6 +53,8 @@ everywhere() {
   same "N1 two threads" small "$small" env TENON_NUM_THREADS=2
   same "S4 TENON_LAUNCH_BLOCKING=1" small "$small" \
     env TENON_LAUNCH_BLOCKING=1
+  same "C1 --callable" small "$small --callable" env
+  same "G1 --graph" small "$small --graph" env
   for level in baseline v3 v4; do
     if TENON_CPU_ISA=$level has cpu:0; then
       same "N1 cpu at level $level" small "$small" env TENON_CPU_ISA=$level
@@ -62,10 +64,12 @@ everywhere() {
   done
   if has opencl:0; then
     same "N1 opencl:0" small "$small --device opencl:0" env
+    same "G1 opencl:0, --graph" small "$small --graph --device opencl:0" env
   else
     tap_skip "no opencl device here"
   fi
   same "N1 remote:0" tiny "$tiny --device remote:0" env
+  same "G1 remote:0, --graph" tiny "$tiny --graph --device remote:0" env
   if [ -x "$top_builddir/tests/cudaemu/cudaemu-run" ]; then
     same "N2 cuda:0, EMULATED, vendors' routines kept out" tiny \
       "$tiny --device cuda:0" env TENON_REPRODUCIBLE=1 \

@@ -16,6 +16,7 @@
 #include "model.h"
 #include "options.h"
 #include "plot.h"
+#include "stepper.h"
 #include "text.h"
 
 typedef struct run {
@@ -24,6 +25,7 @@ typedef struct run {
   tn_device device;
   tn_nn_module *model;
   tn_optim *optim;
+  stepper stepper;
   uint64_t random;       /* state of the host's generator */
   int64_t *batch;        /* batch x context numbers, then as many targets */
   float *losses;         /* of every step, for the picture; or NULL */
@@ -79,19 +81,6 @@ static void fill_batch(run *r)
   }
 }
 
-static tn_tensor *loss_of(run *r)
-{
-  const options *o = r->o;
-  int64_t count = o->batch * o->context;
-  tn_tensor *input = tn_from_data(r->batch, TN_SHAPE(o->batch, o->context),
-                                  .device = r->device, .dtype = TN_I64);
-  tn_tensor *target = tn_from_data(r->batch + count, TN_SHAPE(count),
-                                   .device = r->device, .dtype = TN_I64);
-  tn_tensor *scores = tn_nn_forward(r->model, input);
-  return tn_cross_entropy(
-      tn_reshape(scores, TN_SHAPE(count, r->t->kinds)), target);
-}
-
 /* The rate rises for some steps and then falls to a tenth. */
 static double rate_at(const options *o, int64_t step)
 {
@@ -121,18 +110,15 @@ static bool report(run *r, int64_t step, tn_tensor *loss)
   return true;
 }
 
-static bool train_step(run *r, int64_t step)
+static bool train_step(run *r, int64_t number)
 {
   bool is_done = false;
   fill_batch(r);
   tn_with_scope {
-    tn_tensor *loss = loss_of(r);
-    tn_optim_zero_grad(r->optim);
-    is_done = loss && tn_backward(loss) == TN_OK &&
-              tn_optim_set_lr(r->optim, rate_at(r->o, step)) == TN_OK &&
-              tn_optim_step(r->optim) == TN_OK;
-    if (!is_done) complain_of_library();
-    is_done = is_done && report(r, step, loss);
+    tn_tensor *loss = NULL;
+    if (tn_optim_set_lr(r->optim, rate_at(r->o, number)) == TN_OK)
+      loss = step_take(&r->stepper, r->batch);
+    is_done = loss ? report(r, number, loss) : complain_of_library();
   }
   return is_done;
 }
@@ -223,11 +209,17 @@ static bool run_open(run *r, const options *o, const text *t,
   r->model = model_new(&size, device);
   r->optim = tn_optim_adamw(TN_NN_PARAMETERS(r->model), o->lr,
                             .beta2 = 0.99);
-  return r->optim || complain_of_library();
+  step_size step_of = { o->batch, o->context, t->kinds };
+  step_mode mode = o->graph ? STEP_GRAPH
+                            : o->callable ? STEP_CALLABLE : STEP_EAGER;
+  return (r->optim && step_open(&r->stepper, mode, &step_of, r->model, r->optim,
+                                device)) ||
+         complain_of_library();
 }
 
 static void run_close(run *r)
 {
+  step_close(&r->stepper);
   tn_optim_release(r->optim);
   tn_nn_module_release(r->model);
   free(r->batch);

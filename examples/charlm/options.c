@@ -101,17 +101,27 @@ static bool read_option(const char *name, const char *value, options *o)
   return refuse(name);
 }
 
+/* An option without a value. */
+static bool read_switch(const char *name, options *o)
+{
+  bool *is_on = strcmp(name, "--help") == 0       ? &o->help
+                : strcmp(name, "--graph") == 0    ? &o->graph
+                : strcmp(name, "--callable") == 0 ? &o->callable
+                                                  : NULL;
+  if (is_on) *is_on = true;
+  return is_on != NULL;
+}
+
 bool options_read(char **arguments, options *o)
 {
   *o = defaults;
   for (char **a = arguments + 1; *a; a++) {
-    if (strcmp(*a, "--help") == 0) {
-      o->help = true;
-      continue;
-    }
+    if (read_switch(*a, o)) continue;
     if (!read_option(*a, a[1], o)) return false;
     a++;
   }
+  if (o->graph && o->callable)
+    return complain("--graph and --callable: one of them is possible");
   if (o->width % o->heads != 0)
     return complain("--width %" PRId64 " --heads %" PRId64 ": the width must "
                     "be a multiple of the heads", o->width, o->heads);
@@ -120,7 +130,7 @@ bool options_read(char **arguments, options *o)
 
 void options_explain(void)
 {
-  puts("Usage: charlm [OPTION VALUE]...\n"
+  puts("Usage: charlm [OPTION [VALUE]]...\n"
        "Trains a small transformer to continue a text character by "
        "character,\n"
        "prints its loss on the way, and then what it writes.\n");
@@ -137,5 +147,8 @@ void options_explain(void)
     printf("  %-17s %s (%" PRId64 ")\n", option, numbers[i].help, value);
   }
   printf("  %-17s the learning rate (%g)\n", "--lr X", defaults.lr);
+  puts("  --graph           a training step is captured as a graph and "
+       "replayed\n"
+       "  --callable        the model's passes are: forward and backward");
   puts("Exit status: 0, 1 if something failed, 2 for a wrong command line.");
 }

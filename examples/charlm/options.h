@@ -10,6 +10,7 @@ typedef struct options {
   int64_t steps, seed, sample;
   int64_t batch, context, width, layers, heads;
   double lr;
+  bool graph, callable; /* how a step is taken; not both */
   bool help;
 } options;
 
