@@ -7,13 +7,14 @@ cd "$top_srcdir" || exit 1
 # Every backend has a mask of its own: TENON_NAME_VISIBLE_DEVICES.
 variables() {
   grep -ohE 'TENON_[A-Z0-9_%<>s]*[A-Z0-9s]' "$@" /dev/null |
-    sed 's/^TENON_.*_VISIBLE_DEVICES$/TENON_NAME_VISIBLE_DEVICES/' |
+    sed 's/^TENON_.*_VISIBLE_DEVICES$/TENON_NAME_VISIBLE_DEVICES/
+      s/^TENON_.*_FAIL$/TENON_NAME_FAIL/' |
     grep -vE '_H$|^TENON_REMOTE_' | LC_ALL=C sort -u
 }
 
 # Texts in quotes: what the code reads. Guards of headers are not.
 in_code() {
-  find core backends tensor tools -name '*.[ch]' 2>/dev/null |
+  find core backends tensor conformance tools -name '*.[ch]' 2>/dev/null |
     xargs grep -ohE '"[^"]*TENON_[^"]*"' /dev/null > "$tap_scratch/code"
   variables "$tap_scratch/code"
 }

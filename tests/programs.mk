@@ -1,4 +1,7 @@
 # Tests of programs: the tenon command, the examples, what the README shows.
+dist_check_SCRIPTS += %D%/conform.sh %D%/conform_accelerators.sh \
+  %D%/liars.sh
+EXTRA_DIST += %D%/liars.txt
 dist_check_SCRIPTS += %D%/charlm.sh %D%/cpu_chaos.sh %D%/readme.sh \
   %D%/semantics.sh %D%/streams_example.sh %D%/tenon_command.sh \
   %D%/textstats.sh

@@ -49,6 +49,12 @@ check() {
   tap_ok $? "$1: a rule with tests says where it is kept"
 }
 
+# The rules that a device can keep or break are known to the suite.
+for rule in $(echo "$all" | tr ' ' '\n' | grep '^[DSMPGX]'); do
+  grep -q "^  { \"$rule\", " "$top_srcdir/conformance/suite.c"
+  tap_ok $? "$rule is known to the conformance suite"
+done
+
 # The A and R rows of "adopted" and "right, with tests", one a line.
 adopted() {
   awk -F' *[|] *' '

@@ -67,7 +67,7 @@ version_and_help() {
     "tenon.1 lists the commands of --help"
   same "$(echo "$out" | sed -n 's/^  \(--[a-z]*\).*/\1/p' | sort)" \
     "$(man_options "$man/tenon.1")" "tenon.1 lists the options of --help"
-  for command in devices doctor; do
+  for command in conform devices doctor; do
     same "$(help_options $command)" "$(man_options "$man/tenon-$command.1")" \
       "tenon-$command.1 lists the options of --help"
   done

@@ -14,10 +14,10 @@ typedef enum tn_exit {
 typedef struct tn_option {
   const char *name;     /* "--json" */
   const char *argument; /* what follows it, as "SECONDS"; NULL: nothing */
-  const char *text;     /* one line of help */
+  const char *text;     /* one line of help; NULL: it is not shown */
 } tn_option;
 
-#define TN_OPTIONS_MAX 8
+#define TN_OPTIONS_MAX 12
 
 typedef struct tn_command {
   const char *name;
@@ -25,11 +25,13 @@ typedef struct tn_command {
   const char *text;    /* paragraphs of `tenon NAME --help` */
   tn_option options[TN_OPTIONS_MAX]; /* up to one without a name */
   const char *operand; /* what it works on, as "FILE"; NULL: nothing */
+  int is_operand_optional;
   /* values[i] belongs to options[i]: NULL if it was not given, its argument,
    * or its name if it takes none. values[TN_OPTIONS_MAX] is the operand. */
   tn_exit (*run)(const char *const *values);
 } tn_command;
 
+extern const tn_command tn_conform_command;
 extern const tn_command tn_devices_command;
 extern const tn_command tn_doctor_command;
 extern const tn_command tn_memory_command;

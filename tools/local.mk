@@ -3,6 +3,10 @@ bin_PROGRAMS += %D%/tenon
   %D%/candidate.c %D%/candidate.h \
   %D%/child.c %D%/child.h \
   %D%/command.h \
+  %D%/conform.c %D%/conform.h \
+  %D%/conform_known.c \
+  %D%/conform_process.c \
+  %D%/conform_report.c \
   %D%/devices.c \
   %D%/doctor.c \
   %D%/facility.c %D%/facility.h \
@@ -14,4 +18,4 @@ bin_PROGRAMS += %D%/tenon
   %D%/survey.c %D%/survey.h \
   %D%/tenon.c \
   %D%/version.c
-%C%_tenon_LDADD = libtenon.la
+%C%_tenon_LDADD = conformance/libconformance.la libtenon.la

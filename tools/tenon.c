@@ -10,6 +10,7 @@
 #include "tools/command.h"
 
 static const tn_command *const commands[] = {
+  &tn_conform_command,
   &tn_devices_command,
   &tn_doctor_command,
   &tn_memory_command,
@@ -40,7 +41,7 @@ double tn_time_limit(const char *text)
   return 0;
 }
 
-/* "devices, doctor, memory, version" */
+/* "conform, devices, doctor, memory, version" */
 static const char *command_names(void)
 {
   static char names[128];
@@ -54,8 +55,8 @@ static const char *command_names(void)
 static void print_help(void)
 {
   puts("Usage: tenon COMMAND [OPTION]...\n"
-       "Shows which compute devices programs can name on this machine, and\n"
-       "what programs did with their memory.\n"
+       "Shows which compute devices programs can name on this machine,\n"
+       "whether they keep the rules, and what programs did with memory.\n"
        "\n"
        "Commands:");
   for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -74,6 +75,7 @@ static void print_help(void)
 static void print_option(const tn_option *option)
 {
   char name[32];
+  if (!option->text) return;
   snprintf(name, sizeof name, "%s%s%s", option->name,
            option->argument ? " " : "",
            option->argument ? option->argument : "");
@@ -92,8 +94,9 @@ static void print_command_help(const tn_command *command)
 /* ", --json, --timeout SECONDS" would be long: names are enough. */
 static void refuse_option(const tn_command *command, const char *text)
 {
-  char known[128] = "";
-  for (const tn_option *o = command->options; o->name; o++) {
+  char known[256] = "";
+  const tn_option *o = command->options;
+  for (; o->name && o->text; o++) {
     size_t used = strlen(known);
     snprintf(known + used, sizeof known - used, "%s, ", o->name);
   }
@@ -119,7 +122,9 @@ static int read_operand(const tn_command *command, const char *text,
 
 static int check_operand(const tn_command *command, const char *const *values)
 {
-  if (!command->operand || values[TN_OPTIONS_MAX]) return 1;
+  if (!command->operand || command->is_operand_optional ||
+      values[TN_OPTIONS_MAX])
+    return 1;
   tn_complain("%s: needs %s", command->name, command->operand);
   return 0;
 }

@@ -4,7 +4,9 @@ EXTRA_DIST += %D%/embed.awk
 if OPENCL
 backend_LTLIBRARIES += %D%/tenon-opencl.la
 backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
+backend_DATA += %D%/tenon-opencl.known
 endif
+EXTRA_DIST += %D%/tenon-opencl.known
 
 %C%_tenon_opencl_la_SOURCES = \
   %D%/alloc.c \

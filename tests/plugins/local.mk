@@ -38,6 +38,19 @@ tests_queue_chaos_SOURCES = tests/queue_chaos.c tests/tap.c
 tests_queue_chaos_LDADD = $(tests_ldadd)
 device_tests += tests/queue_chaos
 
+# Breaks one promise of the interface, or none: see liar/liar.h.
+check_LTLIBRARIES += %D%/liar/tenon-liar.la
+%C%_liar_tenon_liar_la_SOURCES = \
+  %D%/liar/copy.c \
+  %D%/liar/device.c \
+  %D%/liar/entry.c \
+  %D%/liar/launch.c \
+  %D%/liar/liar.h \
+  %D%/liar/memory.c \
+  %D%/liar/point.c \
+  %D%/liar/stream.c
+%C%_liar_tenon_liar_la_LDFLAGS = $(test_plugin_ldflags)
+
 # Plugins that go wrong, out of the search path of other tests.
 check_LTLIBRARIES += %D%/crash/tenon-crash.la %D%/crash/tenon-hang.la \
   %D%/crash/tenon-leave.la %D%/crash/tenon-late.la

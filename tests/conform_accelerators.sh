@@ -1,0 +1,36 @@
+#!/bin/sh
+# The conformance suite on opencl, and on the second of two emulated GPUs.
+. "${top_srcdir:=.}/tests/tap.sh"
+: "${top_builddir:=.}"
+tap_folder
+tenon=$top_builddir/tools/tenon
+emulated=$top_builddir/tests/cudaemu/cudaemu-run
+unset CUDA_VISIBLE_DEVICES TENON_CUDA_VISIBLE_DEVICES TENON_DEVICE
+
+# passes LEVEL NAME COMMAND...
+passes() {
+  level=$1
+  name=$2
+  shift 2
+  "$@" > "$tap_scratch/out" 2> "$tap_scratch/err"
+  tap_ok $? "X3 the suite passes on $name"
+  grep -E -A 4 '^not ok|^Bail' "$tap_scratch/out" | sed 's/^/# /'
+  [ "$(tail -n 1 "$tap_scratch/out")" = "level: $level" ]
+  tap_ok $? "X3 $name is of level $level"
+  echo "# absent: $(grep -c 'SKIP absent' "$tap_scratch/out")"
+}
+
+if [ -f "$top_builddir/backends/opencl/.libs/tenon-opencl.so" ] &&
+  "$tenon" devices | grep -q '^opencl:0 '; then
+  passes streams opencl:0 "$tenon" conform opencl:0 \
+    --known "$top_srcdir/backends/opencl/tenon-opencl.known"
+else
+  tap_skip 'there is no OpenCL device'
+fi
+if [ -f "$top_builddir/backends/cuda/.libs/tenon-cuda.so" ]; then
+  echo '# EMULATED'
+  passes streams cuda:1 "$emulated" --devices 2 "$tenon" conform cuda:1
+else
+  tap_skip 'the cuda backend is not built'
+fi
+tap_done
