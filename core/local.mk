@@ -35,6 +35,8 @@ libtenon_la_SOURCES = \
   %D%/device/host.h \
   %D%/device/library_file.c \
   %D%/device/library_file.h \
+  %D%/device/mirror_gate.c \
+  %D%/device/mirror_gate.h \
   %D%/device/native.c \
   %D%/device/native.h \
   %D%/device/peer.c \

@@ -48,6 +48,10 @@ include %D%/structure.mk
 include %D%/tensor/local.mk
 
 dist_check_SCRIPTS += %D%/on_remote.sh
+dist_check_SCRIPTS += %D%/on_template.sh %D%/template.sh
+check_PROGRAMS += %D%/mirror
+%C%_mirror_SOURCES = %D%/mirror.c %D%/tap.c
+%C%_mirror_LDADD = $(tests_ldadd)
 if OPENCL
 dist_check_SCRIPTS += %D%/on_opencl.sh
 endif

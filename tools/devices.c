@@ -37,7 +37,8 @@ static void print_notes(const tn_device_info *info, int indent)
   if (!info->has_stream)
     printf("%*sthe core supplies synchronous streams\n", indent, "");
   if (!info->has_launch)
-    printf("%*sno kernels: the backend cannot run any\n", indent, "");
+    printf("%*sthe core supplies launch: kernels run on the cpu, over "
+           "mirrored blocks\n", indent, "");
   if (info->not_reproducible[0])
     printf("%*sbits may differ from other devices: %s\n", indent, "",
            info->not_reproducible);
@@ -128,6 +129,7 @@ static void write_properties(tn_json *json, const tn_device_info *info)
   tn_json_bool(json, "kernels", info->has_launch);
   tn_json_close(json, '}');
   tn_json_open(json, "supplied_by_core", '[');
+  if (!info->has_launch) tn_json_text(json, NULL, "launch");
   if (!info->has_stream) tn_json_text(json, NULL, "stream");
   tn_json_close(json, ']');
   tn_json_text(json, "not_reproducible",

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "core/copy/copy_job.h"
+#include "core/device/mirror_gate.h"
 #include "core/exec/capture.h"
 #include "core/exec/tag.h"
 
@@ -65,10 +66,12 @@ static tn_status loop(tn_stream *stream, const tn_copy_desc *whole)
 tn_status tn_copy_queue_desc(tn_stream *stream, const tn_copy_desc *desc)
 {
   bool is_plain = desc->rows == 1 && desc->depth == 1;
+  tn_mirror_gate_enter(stream->state->backend);
   tn_stream_lock(stream);
   tn_status status = call(stream, desc);
   if (status == TN_UNSUPPORTED && !is_plain) status = loop(stream, desc);
   tn_stream_unlock(stream);
+  tn_mirror_gate_leave(stream->state->backend);
   if (status != TN_OK)
     tn_plugin_error(stream->state, status, "%s, %" PRIu64 " bytes",
                     tn_tag_text(desc->tag),

@@ -11,6 +11,7 @@
 #include "core/base/shutdown.h"
 #include "core/copy/copy_job.h"
 #include "core/copy/peer_path.h"
+#include "core/device/mirror_gate.h"
 #include "core/exec/capture.h"
 #include "core/exec/tag.h"
 #include "core/memory/allocator.h"
@@ -47,10 +48,12 @@ static tn_status queue(tn_stream *stream, const tn_fill *fill)
 {
   tn_device_state *state = stream->state;
   const tn_fill_desc desc = describe(fill);
+  tn_mirror_gate_enter(state->backend);
   tn_stream_lock(stream);
   tn_status status = state->backend->copy.fill(stream->queue, state->handle,
                                                &desc);
   tn_stream_unlock(stream);
+  tn_mirror_gate_leave(state->backend);
   if (status != TN_OK)
     tn_plugin_error(state, status, "fill of %" PRIu64 " bytes",
                     fill->count * fill->pattern_bytes);

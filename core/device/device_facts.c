@@ -132,6 +132,7 @@ static void describe(tn_backend_slot *slot, int index, int physical,
   tn_host_error_clear();
   tn_status status =
       backend->device.info(backend->api->self, physical, &info);
+  info.capabilities = tn_capabilities_of(backend, info.capabilities);
   if (status == TN_OK) write_facts(&info, out);
   else
     snprintf(out->unavailable, sizeof out->unavailable, "%s",

@@ -44,6 +44,8 @@ static tn_status read_info(tn_device_state *state)
                                           state->physical, &state->info);
   if (status != TN_OK)
     return tn_plugin_error(state, status, "asking for the device");
+  state->info.capabilities = tn_capabilities_of(backend,
+                                                state->info.capabilities);
   if (state->info.unavailable[0])
     return tn_error(TN_DEVICE_UNAVAILABLE, "%s:%d: %.255s", backend->name,
                     state->device.index, state->info.unavailable);

@@ -28,6 +28,15 @@ typedef struct tn_backend {
   bool has_launch, has_stream, has_graph; /* the plugin's own */
 } tn_backend;
 
+/* What a device can do: without a launch table its kernels are the cpu's, with
+ * what every cpu has. */
+static inline uint32_t tn_capabilities_of(const tn_backend *backend,
+                                          uint32_t own)
+{
+  const uint32_t cpu = TN_CAP_F64 | TN_CAP_DENORMALS | TN_CAP_EXACT_DIVIDE;
+  return backend->has_launch ? own : own | cpu;
+}
+
 /* An open device. Never freed; the pointers of the upper layers are theirs to
  * fill once (compare-and-swap or under `lock`) and to clear at shutdown. */
 typedef struct tn_device_state {

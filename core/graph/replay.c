@@ -25,7 +25,7 @@ static tn_status refuse_launch(const tn_graph_node *node, tn_status status)
 
 static bool is_plain_launch(const tn_graph_node *node)
 {
-  return node->kind == TN_GRAPH_KERNEL && !node->kernel->native;
+  return node->kind == TN_GRAPH_KERNEL && node->kernel->launch;
 }
 
 /* The launches from `at` on, up to what is something else, under one lock. */
@@ -63,7 +63,7 @@ static tn_status run_node(const tn_graph_node *node, tn_stream *stream)
 {
   switch (node->kind) {
   case TN_GRAPH_KERNEL:
-    return tn_native_launch(node->kernel, stream, node->slots);
+    return tn_kernel_run(node->kernel, stream, &node->as.launch, node->slots);
   case TN_GRAPH_COPY:
     return tn_stream_settle(stream, tn_copy_queue_desc(stream,
                                                        &node->as.copy));

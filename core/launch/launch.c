@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/exec/capture.h"
+#include "core/launch/mirror.h"
 #include "core/launch/module.h"
 
 /* One slot of 8 bytes each; what lies beside a narrower value is not read. */
@@ -39,6 +40,14 @@ static tn_status refuse_launch(tn_kernel *kernel, tn_status status)
                          kernel->name);
 }
 
+tn_status tn_kernel_run(tn_kernel *kernel, tn_stream *stream,
+                        const tn_backend_launch_desc *desc,
+                        const uint64_t *slots)
+{
+  return kernel->native ? tn_native_launch(kernel, stream, slots)
+                        : tn_mirror_launch(kernel, stream, desc, slots);
+}
+
 /* The caller is inside tn_enter. */
 static inline tn_status queue(tn_kernel *kernel, tn_stream *stream,
                               const tn_backend_launch_desc *desc,
@@ -46,8 +55,8 @@ static inline tn_status queue(tn_kernel *kernel, tn_stream *stream,
 {
   if (tn_is_captured(stream))
     return tn_capture_launch(stream, kernel, desc, slots);
-  if (__builtin_expect(kernel->native != NULL, 0))
-    return tn_native_launch(kernel, stream, slots);
+  if (__builtin_expect(!kernel->launch, 0))
+    return tn_kernel_run(kernel, stream, desc, slots);
   tn_stream_lock(stream);
   tn_status status = kernel->launch(stream->queue, kernel->handle, desc,
                                     slots);

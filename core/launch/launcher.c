@@ -6,7 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/base/shutdown.h"
+#include "core/device/mirror_gate.h"
 #include "core/launch/finish.h"
+#include "core/launch/mirror.h"
 #include "core/launch/module.h"
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -70,14 +72,17 @@ refuse:
 tn_module *tn_module_make(tn_device_state *state, const tn_module_desc *desc,
                           tn_status *status)
 {
-  const tn_backend *backend = state->backend;
+  tn_device_state *runner;
+  *status = tn_runner_of(state, &runner);
+  if (*status != TN_OK) return NULL;
   *status = TN_OUT_OF_MEMORY;
   tn_launcher *launcher = tn_launcher_of(state);
   tn_module *module = launcher ? prepare(state, desc) : NULL;
   if (!module) return NULL;
   tn_launcher_poll(launcher);
-  *status = backend->launch.module_load(state->handle, desc,
-                                        &module->handle);
+  module->runner = runner;
+  *status = runner->backend->launch.module_load(runner->handle, desc,
+                                                &module->handle);
   tn_shutdown_arm(); /* a driver's compiler may have started just now */
   if (*status != TN_OK) {
     tn_plugin_error(state, *status, "module \"%s\"", desc->name);
@@ -129,7 +134,7 @@ static void unload_all(tn_module *list)
 {
   while (list) {
     tn_module *next = list->next;
-    list->state->backend->launch.module_unload(list->handle);
+    list->runner->backend->launch.module_unload(list->handle);
     free_module(list);
     list = next;
   }
@@ -185,21 +190,30 @@ void tn_module_release(tn_module *module)
   tn_error_restore(&before);
 }
 
-/* At the end all launches are past. The structs stay, with their names. */
+/* The structs stay, with their names. */
+static void unload_at_end(const tn_module *list)
+{
+  for (const tn_module *m = list; m; m = m->next)
+    m->runner->backend->launch.module_unload(m->handle);
+}
+
+/* At the end all launches are past. */
 static void unload_device(tn_device_state *state, void *argument)
 {
   (void)argument;
   tn_launcher *launcher = atomic_load(&state->launcher);
   if (!launcher) return;
   pthread_mutex_lock(&launcher->lock);
-  for (tn_module *m = launcher->modules; m; m = m->next)
-    state->backend->launch.module_unload(m->handle);
-  for (tn_module *m = launcher->leaving; m; m = m->next)
-    state->backend->launch.module_unload(m->handle);
+  unload_at_end(launcher->modules);
+  unload_at_end(launcher->leaving);
   pthread_mutex_unlock(&launcher->lock);
 }
 
-void tn_launcher_unload_all(void) { tn_device_visit(unload_device, NULL); }
+void tn_launcher_unload_all(void)
+{
+  tn_device_visit(unload_device, NULL);
+  tn_mirror_end();
+}
 
 static void lock_device(tn_device_state *state, void *argument)
 {
@@ -217,6 +231,7 @@ static void unlock_device(tn_device_state *state, void *argument)
 
 void tn_launcher_before_fork(void)
 {
+  tn_mirror_gate_shut();
   pthread_mutex_lock(&making);
   tn_device_visit(lock_device, NULL);
 }
@@ -225,4 +240,5 @@ void tn_launcher_after_fork(void)
 {
   tn_device_visit(unlock_device, NULL);
   pthread_mutex_unlock(&making);
+  tn_mirror_gate_open();
 }

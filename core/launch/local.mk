@@ -15,9 +15,12 @@ libtenon_la_SOURCES += \
   %D%/hash.h \
   %D%/launch.c \
   %D%/launcher.c \
+  %D%/mirror.c \
+  %D%/mirror.h \
   %D%/module.c \
   %D%/module.h \
   %D%/native.c \
   %D%/reproducible.c \
+  %D%/runner.c \
   %D%/signature.c \
   %D%/signature.h

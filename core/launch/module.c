@@ -12,14 +12,21 @@
 #include "core/launch/builtin.h"
 #include "core/launch/defines.h"
 
-/* A backend without launch runs no kernels: said by name. */
 static tn_status acquire(tn_device device, tn_device_state **state)
 {
   tn_status status = tn_device_acquire(device, state);
-  if (status == TN_OK && !(*state)->backend->has_launch)
-    status = tn_refuse_absent((*state)->backend, "launch table: it runs no "
-                              "kernels");
   return status == TN_OK ? tn_enter(*state) : status;
+}
+
+/* The cpu in a backend's place knows no language of that backend. */
+static tn_status check_kind(const tn_device_state *state, int32_t kind)
+{
+  if (kind == TN_MODULE_PORTABLE || state->backend->has_launch) return TN_OK;
+  return tn_refuse_absent(state->backend, kind == TN_MODULE_VENDOR
+                              ? "launch table: it takes portable kernels, "
+                                "not \"native\" ones"
+                              : "launch table: it takes the source of "
+                                "portable kernels, not binaries");
 }
 
 static tn_status refuse_language(const char *language)
@@ -64,8 +71,8 @@ tn_module *tn_module_load_with(tn_device device, const char *source,
   desc.defines = defines.items;
   desc.define_count = defines.count;
   if (acquire(device, &state) == TN_OK) {
-    tn_status status;
-    module = tn_module_make(state, &desc, &status);
+    tn_status status = check_kind(state, desc.kind);
+    if (status == TN_OK) module = tn_module_make(state, &desc, &status);
     tn_leave();
   }
   tn_defines_free(&defines);
@@ -109,7 +116,7 @@ static tn_kernel *make(tn_module *module, const char *name,
                        tn_backend_kernel *handle)
 {
   tn_device_state *state = module->state;
-  const tn_backend *backend = state->backend;
+  const tn_backend *backend = module->runner->backend;
   tn_kernel_info info = { .struct_size = sizeof info };
   tn_status status = backend->launch.kernel_info(handle, &info);
   if (status != TN_OK) {
@@ -123,7 +130,7 @@ static tn_kernel *make(tn_module *module, const char *name,
     free(kernel);
     return NULL;
   }
-  kernel->launch = backend->launch.launch;
+  if (module->runner == state) kernel->launch = backend->launch.launch;
   kernel->handle = handle;
   kernel->module = tn_module_retain(module);
   return kernel;
@@ -133,8 +140,8 @@ static tn_kernel *get(tn_module *module, const char *name)
 {
   tn_device_state *state = module->state;
   tn_backend_kernel *handle = NULL;
-  tn_status status = state->backend->launch.kernel_get(module->handle, name,
-                                                       &handle);
+  tn_status status = module->runner->backend->launch.kernel_get(
+      module->handle, name, &handle);
   if (status == TN_OK) return make(module, name, handle);
   tn_plugin_error(state, status, "kernel \"%s\" of module \"%s\"", name,
                   module->name);

@@ -11,7 +11,8 @@
 struct tn_module {
   tn_refcount refs;
   tn_device_state *state;
-  tn_backend_module *handle;
+  tn_device_state *runner;   /* whose launch table it is of: see runner.c */
+  tn_backend_module *handle; /* the runner's */
   char *name;
   char *family; /* of built-in ones, else NULL */
   /* After the last reference: the launches that may still run. */
@@ -23,6 +24,7 @@ typedef struct tn_native tn_native;
 
 struct tn_kernel {
   tn_device_state *state;
+  /* The plugin's own; NULL: tn_kernel_run. */
   tn_status (*launch)(tn_backend_stream *, tn_backend_kernel *,
                       const tn_backend_launch_desc *, const uint64_t *);
   tn_backend_kernel *handle;
@@ -59,6 +61,17 @@ tn_module *tn_module_find_family(tn_device_state *state, const char *family);
 /* A kernel with its texts, without anything of a backend. */
 tn_kernel *tn_kernel_make(tn_device_state *state, const char *name,
                           const char *text);
+
+/* Runs a kernel that no launch table of its device's runs: a C function, or
+ * one over mirrors. */
+tn_status tn_kernel_run(tn_kernel *kernel, tn_stream *stream,
+                        const tn_backend_launch_desc *desc,
+                        const uint64_t *slots);
+
+/* ---- runner.c ---- */
+
+/* The device that runs a device's kernels: itself, or the cpu in its place. */
+tn_status tn_runner_of(tn_device_state *state, tn_device_state **runner);
 
 /* ---- native.c ---- */
 

@@ -11,6 +11,8 @@ libtenon_la_SOURCES += \
   %D%/current_pool.c \
   %D%/emit.c \
   %D%/emit.h \
+  %D%/extent.c \
+  %D%/extent.h \
   %D%/finish.c \
   %D%/finish.h \
   %D%/free_list.c \

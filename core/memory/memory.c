@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/memory/address_table.h"
 #include "core/memory/allocator.h"
+#include "core/memory/extent.h"
 #include "core/memory/pinned.h"
 #include "core/memory/pool.h"
 #include "core/memory/snapshot.h"
@@ -59,31 +60,6 @@ void tn_free(void *address)
   }
 }
 
-/* Locked. The live block around an address. */
-static tn_block *find_in(tn_allocator *allocator, tn_address address)
-{
-  for (tn_segment *s = allocator->segments; s; s = s->next) {
-    if (address < s->address || address - s->address >= s->size) continue;
-    tn_block *block = s->first;
-    while (block && address - block->address >= block->size)
-      block = block->after;
-    return block && block->state == TN_BLOCK_LIVE ? block : NULL;
-  }
-  return NULL;
-}
-
-/* An address inside a block is looked for among all: views begin there. */
-static tn_block *find_around(tn_address address)
-{
-  for (tn_allocator *a = tn_allocator_first(); a; a = a->next) {
-    tn_brief_lock_take(&a->lock);
-    tn_block *block = find_in(a, address);
-    tn_brief_lock_give(&a->lock);
-    if (block) return block;
-  }
-  return NULL;
-}
-
 static tn_status add_use(tn_block *block, tn_stream *stream,
                          tn_moment *moment)
 {
@@ -133,7 +109,8 @@ tn_status tn_memory_record_stream(void *address, tn_stream *stream)
     return status;
   }
   tn_block *block = find_named(number);
-  if (!block) block = find_around(number);
+  /* An address inside a block is looked for among all: views begin there. */
+  if (!block) block = tn_block_around(number);
   return block ? tn_block_record_stream(block, stream)
                : refuse_address(address);
 }

@@ -6,7 +6,8 @@
  * which every backend has, there are five tables (alloc, copy, launch,
  * stream, graph) and an optional sixth (math); none knows what a tensor is.
  *
- *     device + alloc + copy                 enough to hold data: level minimal
+ *     device + alloc + copy                 level minimal: the core runs kernels
+ *                                           on the cpu, over copies
  *     ... + launch                          kernels run
  *     ... + stream                          work is asynchronous
  *     ... + graph                           recorded work is replayed natively
@@ -156,7 +157,8 @@ typedef struct tn_host_api {
  * device
  * --------------------------------------------------------------------- */
 
-/* What a device can do, where behaviour depends on it. */
+/* What a device can do, where behaviour depends on it. Without a launch table
+ * F64, DENORMALS and EXACT_DIVIDE hold, since the cpu runs the kernels. */
 #define TN_CAP_HOST_ACCESS (1u << 0)  /* the host may read and write memory
                                        * of kind DEVICE at its address */
 #define TN_CAP_F64 (1u << 1)          /* kernels may use double */
@@ -725,8 +727,10 @@ typedef struct tn_backend_api {
   const tn_backend_device_table *device; /* [mandatory] */
   const tn_backend_alloc_table *alloc;   /* [mandatory] */
   const tn_backend_copy_table *copy;     /* [mandatory] */
-  const tn_backend_launch_table *launch; /* [optional] absent: kernels on it
-                                          * are TN_UNSUPPORTED, by name */
+  const tn_backend_launch_table *launch; /* [optional] absent: the core runs
+                                          * kernels on the cpu backend, over
+                                          * mirrors of whole blocks; it says
+                                          * so once, and in its listings */
   const tn_backend_stream_table *stream; /* [optional] */
   const tn_backend_graph_table *graph;   /* [optional] */
   const tn_backend_math_table *math;     /* [optional] */
