@@ -6,8 +6,8 @@
  * which every backend has, there are five tables (alloc, copy, launch,
  * stream, graph) and an optional sixth (math); none knows what a tensor is.
  *
- *     device + alloc + copy                 level minimal: the core runs kernels
- *                                           on the cpu, over copies
+ *     device + alloc + copy                 level minimal: kernels run on the
+ *                                           cpu, over copies of blocks
  *     ... + launch                          kernels run
  *     ... + stream                          work is asynchronous
  *     ... + graph                           recorded work is replayed natively
