@@ -25,7 +25,10 @@ for test in $device_tests; do
   case $test in
     tests/stream | tests/event | tests/stream_guard | tests/copy | \
       tests/fill | tests/memory | tests/pinned_traffic | tests/graph | \
-      tests/kernel | tests/leaving | tests/crowd)
+      tests/kernel | tests/leaving | tests/crowd | \
+      tests/tensor/backward_stream | tests/tensor/callable | \
+      tests/tensor/graph | tests/tensor/graphed_step | \
+      tests/tensor/shared_weight)
       with_seeds "S1 $test" "$top_builddir/$test" ;;
   esac
 done

@@ -1,4 +1,5 @@
-/* First use from many threads at once: rule D10, R12, A290. */
+/* First use from many threads at once: rule D10, R12, A290; and of one device
+ * alone, A291. */
 #include "config.h"
 
 #include "tests/plugin_folder.h"
@@ -63,6 +64,17 @@ static void race(const char *folder, const char *log, int round)
   tap_is_int(count_calls(log, "open 1"), 1, "D10 device 1 too");
 }
 
+/* The second device alone. */
+static void use_one(const char *folder, const char *log)
+{
+  snprintf(backend, sizeof backend, "lone");
+  plugin_folder_add(folder, PLUGIN_FAKE, backend);
+  tn_device device = tn_device_of("lone:1");
+  tap_is_int(tn_synchronize(device), TN_OK, "A291 a device is used");
+  tap_is_int(count_calls(log, "open 1"), 1, "A291 it is opened");
+  tap_is_int(count_calls(log, "open 0"), 0, "A291 and its sibling is not");
+}
+
 int main(void)
 {
   const char *folder = plugin_folder_make();
@@ -72,5 +84,6 @@ int main(void)
   plugin_path_set(folder, "");
   pthread_barrier_init(&barrier, NULL, THREADS);
   for (int i = 0; i < ROUNDS; i++) race(folder, log, i);
+  use_one(folder, log);
   return tap_done();
 }

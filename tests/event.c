@@ -99,10 +99,10 @@ static void test_timing(void)
   tn_event *end = tn_event_new(TN_EVENT_TIMING), *plain = tn_event_new(0);
   char *memory = tn_malloc(device, SIZE);
   tap_is_int(tn_event_elapsed(plain, end, &ms), TN_INVALID_ARGUMENT,
-             "A069 no time without timing");
+             "A069 A084 no time without timing");
   tap_has(tn_error_message(), "timing", "A069 which is said first");
   tap_is_int(tn_event_elapsed(start, end, &ms), TN_INVALID_ARGUMENT,
-             "A069 nor without a record");
+             "A069 A084 nor without a record");
   tap_has(tn_error_message(), "recorded", "A069 which is said then");
   tn_event_record(start, stream);
   work(stream, memory);
@@ -122,6 +122,20 @@ static void test_timing(void)
   tn_event_release(end);
   tn_event_release(plain);
   tn_free(memory);
+}
+
+static void test_unfinished(tn_stream *stream)
+{
+  float ms = -1;
+  tn_event *start = tn_event_new(TN_EVENT_TIMING);
+  tn_event *end = tn_event_new(TN_EVENT_TIMING);
+  tn_event_record(start, stream);
+  tn_event_record(end, stream);
+  tap_is_int(tn_event_elapsed(start, end, &ms), TN_NOT_READY,
+             "A084 no time before both are complete");
+  tap_has(tn_error_message(), "not both complete", "A084 which is said");
+  tn_event_release(start);
+  tn_event_release(end);
 }
 
 static void test_gated(void)
@@ -144,6 +158,7 @@ static void test_gated(void)
   tap_is_int(tn_event_synchronize_for(event, 2), TN_TIMEOUT,
              "S4 a wait with a limit");
   tap_has(tn_error_message(), "2 ms", "S4 which is named");
+  test_unfinished(stream);
   test_gate_open(&gate);
   tap_is_int(tn_event_synchronize_for(event, 1e6), TN_OK,
              "S4 with a long one");

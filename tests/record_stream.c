@@ -97,10 +97,10 @@ static void test_by_address(void)
   char *memory = tn_malloc(manual_first, size);
   tn_stream_call(busy, nothing, NULL);
   tap_is_int(tn_memory_record_stream(memory + 100, busy), TN_OK,
-             "R15 recorded by an address within");
+             "A081 R15 recorded by an address within");
   tn_free(memory);
   char *next = tn_malloc(manual_first, size);
-  tap_ok(next != memory, "R15 it is not reused while the stream is busy");
+  tap_ok(next != memory, "A081 it is not reused while the stream is busy");
   tn_free(next);
   tn_stream_synchronize(busy);
   next = tn_malloc(manual_first, size);

@@ -55,7 +55,7 @@ static void test_pool(void)
   tn_stream_release(streams[0]);
   tn_stream_release(standard);
   tap_is_int(tn_stream_query(streams[0]), TN_OK,
-             "S7 the pool's outlive their release");
+             "A066 S7 the pool's outlive their release");
   tap_is_int(tn_stream_query(standard), TN_OK, "A050 and are idle");
 }
 

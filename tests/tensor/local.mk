@@ -77,3 +77,8 @@ check_PROGRAMS += %D%/graphed_step
 %C%_graphed_step_SOURCES = %D%/graphed_step.c $(tensor_test)
 %C%_graphed_step_LDADD = $(tensor_ldadd)
 device_tests += %D%/graphed_step
+
+check_PROGRAMS += %D%/shared_weight
+%C%_shared_weight_SOURCES = %D%/shared_weight.c $(tensor_test)
+%C%_shared_weight_LDADD = $(tensor_ldadd)
+device_tests += %D%/shared_weight
