@@ -95,6 +95,12 @@ check_PROGRAMS += %D%/out_of_memory
 %C%_out_of_memory_LDADD = $(libtenon_la_OBJECTS)
 %C%_out_of_memory_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+check_PROGRAMS += %D%/host_memory
+%C%_host_memory_SOURCES = %D%/host_memory.c %D%/tap.c
+%C%_host_memory_LDADD = $(libtenon_la_OBJECTS)
+%C%_host_memory_LDFLAGS = $(AM_LDFLAGS) \
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup \
+  -Wl,--wrap=posix_memalign
 check_PROGRAMS += %D%/history
 %C%_history_SOURCES = %D%/history.c $(manual_test)
 %C%_history_LDADD = $(tests_ldadd)

@@ -123,7 +123,7 @@ static tn_module *take_past(tn_launcher *launcher)
   tn_module *past = NULL;
   for (tn_module *m = launcher->leaving, *next; m; m = next) {
     next = m->next;
-    if (!tn_uses_are_past(&m->uses)) continue;
+    if (m->is_unsure || !tn_uses_are_past(&m->uses)) continue;
     unlink_module(&launcher->leaving, m);
     link_module(&past, m);
   }
@@ -140,14 +140,6 @@ static void unload_all(tn_module *list)
   }
 }
 
-void tn_launcher_poll(tn_launcher *launcher)
-{
-  pthread_mutex_lock(&launcher->lock);
-  tn_module *past = take_past(launcher);
-  pthread_mutex_unlock(&launcher->lock);
-  unload_all(past);
-}
-
 static tn_status note_stream(tn_stream *stream, void *argument)
 {
   tn_module *module = argument;
@@ -157,15 +149,56 @@ static tn_status note_stream(tn_stream *stream, void *argument)
   return tn_uses_add(&module->uses, stream, moment);
 }
 
-/* Any stream of the device may have its launches. Without memory to remember
- * them they are waited for. */
+/* Any stream of the device may have its launches. What cannot be remembered is
+ * waited for. True if one of the two went well, or the device is lost. */
+static bool note_launches(tn_module *module)
+{
+  tn_status status = tn_stream_visit(module->state, note_stream, module);
+  if (status == TN_OK || status == TN_DEVICE_LOST) return true;
+  status = tn_synchronize(module->state->device);
+  return status == TN_OK || status == TN_DEVICE_LOST;
+}
+
+static tn_module *take_unsure(tn_launcher *launcher)
+{
+  tn_module *m = launcher->leaving;
+  while (m && !m->is_unsure) m = m->next;
+  if (m) unlink_module(&launcher->leaving, m);
+  return m;
+}
+
+/* One is enough for each call: all get their turn. */
+static void note_unsure(tn_launcher *launcher)
+{
+  pthread_mutex_lock(&launcher->lock);
+  tn_module *module = take_unsure(launcher);
+  pthread_mutex_unlock(&launcher->lock);
+  if (!module) return;
+  tn_error_state before;
+  tn_error_save(&before);
+  module->is_unsure = !note_launches(module);
+  tn_error_restore(&before);
+  pthread_mutex_lock(&launcher->lock);
+  link_module(&launcher->leaving, module);
+  pthread_mutex_unlock(&launcher->lock);
+}
+
+void tn_launcher_poll(tn_launcher *launcher)
+{
+  note_unsure(launcher);
+  pthread_mutex_lock(&launcher->lock);
+  tn_module *past = take_past(launcher);
+  pthread_mutex_unlock(&launcher->lock);
+  unload_all(past);
+}
+
 static void leave(tn_module *module)
 {
   tn_launcher *launcher = tn_launcher_of(module->state);
-  tn_status status = tn_stream_visit(module->state, note_stream, module);
-  if (status == TN_OUT_OF_MEMORY) tn_synchronize(module->state->device);
+  bool is_sure = note_launches(module);
   pthread_mutex_lock(&launcher->lock);
   unlink_module(&launcher->modules, module);
+  module->is_unsure = !is_sure;
   link_module(&launcher->leaving, module);
   pthread_mutex_unlock(&launcher->lock);
   tn_launcher_poll(launcher);

@@ -17,6 +17,7 @@ struct tn_module {
   char *family; /* of built-in ones, else NULL */
   /* After the last reference: the launches that may still run. */
   tn_uses uses;
+  bool is_unsure; /* not all of them could be noted: it stays till they are */
   tn_module *next, *before; /* of the launcher; under its lock */
 };
 

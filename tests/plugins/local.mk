@@ -51,6 +51,16 @@ check_LTLIBRARIES += %D%/liar/tenon-liar.la
   %D%/liar/stream.c
 %C%_liar_tenon_liar_la_LDFLAGS = $(test_plugin_ldflags)
 
+# Lets entries fail on demand; exports its control beside its entry.
+noinst_HEADERS += %D%/failing.h
+check_LTLIBRARIES += %D%/failing/tenon-failing.la
+%C%_failing_tenon_failing_la_SOURCES = %D%/failing.c
+%C%_failing_tenon_failing_la_LDFLAGS = $(AM_LDFLAGS) -module \
+  -avoid-version -shared -rpath /nowhere
+check_PROGRAMS += tests/failing_entries
+tests_failing_entries_SOURCES = tests/failing_entries.c tests/tap.c
+tests_failing_entries_LDADD = $(tests_ldadd)
+
 # Plugins that go wrong, out of the search path of other tests.
 check_LTLIBRARIES += %D%/crash/tenon-crash.la %D%/crash/tenon-hang.la \
   %D%/crash/tenon-leave.la %D%/crash/tenon-late.la
