@@ -1,6 +1,7 @@
 /* The plugin's tables under chaos: every call is a tick. */
 #include "backends/cpu/chaos.h"
 #include "backends/cpu/quarantine.h"
+#include "backends/cpu/stream.h"
 
 static const tn_backend_api *inner;
 static tn_backend_api outer;
@@ -28,12 +29,19 @@ static void chaos_free(tn_backend_device *device, const tn_alloc_desc *desc,
   tn_cpu_quarantine_add(device, desc, address);
 }
 
+/* After a call that may have queued something. */
+static tn_status queued(tn_backend_stream *stream, tn_status status)
+{
+  if (!stream->is_inline) tn_cpu_stream_hurry(stream);
+  return status;
+}
+
 static tn_status chaos_copy(tn_backend_stream *stream,
                             tn_backend_device *device,
                             const tn_copy_desc *desc)
 {
   tn_cpu_chaos_tick();
-  return inner->copy->copy(stream, device, desc);
+  return queued(stream, inner->copy->copy(stream, device, desc));
 }
 
 static tn_status chaos_fill(tn_backend_stream *stream,
@@ -41,7 +49,7 @@ static tn_status chaos_fill(tn_backend_stream *stream,
                             const tn_fill_desc *desc)
 {
   tn_cpu_chaos_tick();
-  return inner->copy->fill(stream, device, desc);
+  return queued(stream, inner->copy->fill(stream, device, desc));
 }
 
 static tn_status chaos_launch(tn_backend_stream *stream,
@@ -50,21 +58,21 @@ static tn_status chaos_launch(tn_backend_stream *stream,
                               const uint64_t *slots)
 {
   tn_cpu_chaos_tick();
-  return inner->launch->launch(stream, kernel, desc, slots);
+  return queued(stream, inner->launch->launch(stream, kernel, desc, slots));
 }
 
 static tn_status chaos_record(tn_backend_stream *stream, uint32_t flags,
                               tn_point *point)
 {
   tn_cpu_chaos_tick();
-  return inner->stream->record(stream, flags, point);
+  return queued(stream, inner->stream->record(stream, flags, point));
 }
 
 static tn_status chaos_wait(tn_backend_stream *stream, const tn_point *points,
                             size_t count)
 {
   tn_cpu_chaos_tick();
-  return inner->stream->wait(stream, points, count);
+  return queued(stream, inner->stream->wait(stream, points, count));
 }
 
 static tn_status chaos_query(tn_backend_device *device, const tn_point *point)
@@ -85,7 +93,8 @@ static tn_status chaos_host_function(tn_backend_stream *stream,
                                      void *argument, tn_tag tag)
 {
   tn_cpu_chaos_tick();
-  return inner->stream->host_function(stream, function, argument, tag);
+  return queued(stream, inner->stream->host_function(stream, function,
+                                                      argument, tag));
 }
 
 static void memory_tables_make(void)

@@ -48,12 +48,10 @@ static void command_hold(tn_backend_stream *stream,
     commands_want(stream, atomic_load(&stream->queue.queued));
 }
 
-/* A command that overtakes others does so before its caller goes on, if it can
- * run at all. */
-static void command_hurry(tn_backend_stream *stream)
+void tn_cpu_stream_hurry(tn_backend_stream *stream)
 {
   uint64_t queued = tn_cpu_stream_queued(stream);
-  if (!tn_cpu_chaos_is_due(stream->due) ||
+  if (!queued || !tn_cpu_chaos_is_due(stream->due) ||
       !tn_cpu_stream_has_run(stream, queued - 1))
     return;
   for (int i = 0; i < TN_CPU_CHAOS_PATIENCE / 64 &&
@@ -75,14 +73,15 @@ static void command_complete(tn_backend_stream *stream, uint64_t count)
   tn_cpu_unpark(&stream->woken, INT_MAX);
 }
 
-static void commands_run(tn_backend_stream *stream, uint64_t queued)
+static inline void commands_run(tn_backend_stream *stream, uint64_t queued,
+                                bool is_chaotic)
 {
   uint64_t done =
     atomic_load_explicit(&stream->completed, memory_order_relaxed);
   tn_cpu_workers_enter();
   while (done < queued) {
     tn_cpu_command *command = tn_cpu_queue_front(&stream->queue);
-    if (tn_cpu_chaos_seed) command_hold(stream, command, done);
+    if (is_chaotic) command_hold(stream, command, done);
     command->run(command);
     tn_cpu_queue_drop(&stream->queue);
     command_complete(stream, ++done);
@@ -109,21 +108,32 @@ static void work_await(tn_backend_stream *stream, uint64_t done)
   }
 }
 
-static void *thread_main(void *argument)
+static inline void work(tn_backend_stream *stream, bool is_chaotic)
 {
-  tn_backend_stream *stream = argument;
   tn_cpu_thread_begin("tenon-stream");
   for (;;) {
     uint64_t done =
       atomic_load_explicit(&stream->completed, memory_order_relaxed);
     uint64_t queued = atomic_load(&stream->queue.queued);
     if (queued > done)
-      commands_run(stream, queued);
+      commands_run(stream, queued, is_chaotic);
     else if (atomic_load(&stream->stopping))
-      return NULL;
+      return;
     else
       work_await(stream, done);
   }
+}
+
+static void *thread_main(void *stream)
+{
+  work(stream, false);
+  return NULL;
+}
+
+static void *chaos_main(void *stream)
+{
+  work(stream, true);
+  return NULL;
 }
 
 static void thread_wake(tn_backend_stream *stream)
@@ -135,27 +145,47 @@ static void thread_wake(tn_backend_stream *stream)
 
 /* --- its callers --- */
 
+/* Says when the next command is due. Reserving again takes the same place. */
+static void command_date(tn_backend_stream *stream, size_t bytes)
+{
+  tn_cpu_command *command = tn_cpu_queue_reserve(&stream->queue, bytes);
+  if (!command) return; /* nor will there be one then */
+  stream->due =
+    tn_cpu_chaos_due(stream->number, tn_cpu_stream_queued(stream));
+  command->due = stream->due;
+}
+
+/* Under chaos before each command, otherwise once. */
+static tn_status stream_prepare(tn_backend_stream *stream, size_t bytes)
+{
+  bool is_chaotic = tn_cpu_chaos_seed != 0;
+  int problem = 0;
+  if (!stream->has_thread)
+    problem = tn_cpu_thread_start(
+      &stream->thread, is_chaotic ? chaos_main : thread_main, stream);
+  if (problem)
+    return tn_cpu_host->error(TN_OUT_OF_MEMORY,
+                              "cannot start the thread of a stream: %s",
+                              strerror(problem));
+  stream->has_thread = true;
+  stream->is_prepared = !is_chaotic;
+  if (is_chaotic) command_date(stream, bytes);
+  return TN_OK;
+}
+
 tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
                                 void (*run)(tn_cpu_command *), size_t bytes,
                                 tn_cpu_command **command)
 {
-  if (!stream->has_thread) {
-    int problem =
-      tn_cpu_thread_start(&stream->thread, thread_main, stream);
-    if (problem)
-      return tn_cpu_host->error(TN_OUT_OF_MEMORY,
-                                "cannot start the thread of a stream: %s",
-                                strerror(problem));
-    stream->has_thread = true;
+  if (!stream->is_prepared) {
+    tn_status status = stream_prepare(stream, bytes);
+    if (status) return status;
   }
   *command = tn_cpu_queue_reserve(&stream->queue, bytes);
   if (!*command)
     return tn_cpu_host->error(TN_OUT_OF_MEMORY,
                               "no memory for the queue of a stream");
   (*command)->run = run;
-  if (tn_cpu_chaos_seed)
-    (*command)->due = stream->due =
-      tn_cpu_chaos_due(stream->number, tn_cpu_stream_queued(stream));
   return TN_OK;
 }
 
@@ -163,7 +193,6 @@ void tn_cpu_stream_submit(tn_backend_stream *stream)
 {
   tn_cpu_queue_publish(&stream->queue);
   thread_wake(stream);
-  if (tn_cpu_chaos_seed) command_hurry(stream);
 }
 
 /* Lowers the count at which the stream wakes its sleepers. */
@@ -328,7 +357,7 @@ void tn_cpu_streams_after_fork(void)
   for (tn_backend_stream *stream = all_streams; stream;
        stream = stream->next) {
     stream->is_inline = true;
-    stream->has_thread = false;
+    stream->has_thread = stream->is_prepared = false;
     atomic_store(&stream->completed, tn_cpu_stream_queued(stream));
   }
 }

@@ -25,8 +25,9 @@ struct tn_backend_stream {
   tn_backend_stream *next_free; /* under the lock of all streams */
   tn_backend_stream *next;      /* of all ever made; the same */
   tn_cpu_queue queue;
-  bool has_thread; /* the producer's */
-  uint32_t due;    /* under chaos: of the last command; the producer's */
+  bool has_thread;  /* the producer's, like the next */
+  bool is_prepared; /* nothing is to be done before a command is queued */
+  uint32_t due;     /* under chaos: of the last command */
   pthread_t thread;
   _Alignas(64) _Atomic uint64_t completed; /* commands that have run */
   _Atomic uint64_t wake_at;  /* the least count a sleeper waits for */
@@ -44,6 +45,10 @@ tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
                                 void (*run)(tn_cpu_command *), size_t bytes,
                                 tn_cpu_command **command);
 void tn_cpu_stream_submit(tn_backend_stream *stream);
+
+/* Under chaos: a command that overtakes others does so before its caller goes
+ * on, if it can run at all. Called after each command. */
+void tn_cpu_stream_hurry(tn_backend_stream *stream);
 
 /* Whether all commands up to a count have run. */
 static inline bool tn_cpu_stream_has_run(tn_backend_stream *stream,
