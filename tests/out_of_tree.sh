@@ -79,6 +79,47 @@ tenon=$(find "$root" -name tenon -path '*/bin/*')
   tap_has "$(run "$tenon" devices)" "outside:0" \
     "the installed command lists the device"
 
+# ---- a project of one's own, as the command writes it
+
+# own COMMAND...: in the project, with the moved library.
+own() (
+  cd "$project" && LD_LIBRARY_PATH=$root$libdir MAKEFLAGS='' "$@"
+)
+
+project=$root/../project
+has_autotools() {
+  command -v autoreconf && command -v automake && [ -n "$tenon" ]
+}
+if has_autotools >"$tap_scratch/log" 2>&1; then
+  prefix=$(configured prefix)
+  logged "tenon new-backend writes a project" \
+    run "$tenon" new-backend mine "$project"
+  run "$tenon" new-backend mine "$project" >"$tap_scratch/log" &&
+    echo 'no failure' >>"$tap_scratch/log"
+  [ "$(wc -l <"$tap_scratch/log")" -eq 1 ] &&
+    grep -q 'project: File exists' "$tap_scratch/log"
+  tap_ok $? "which is not written over"
+  logged "X2 autoreconf" own autoreconf --install
+  logged "X2 configure finds the library by pkg-config" own ./configure \
+    "PKG_CONFIG=pkg-config --define-variable=prefix=$root$prefix" \
+    "TENON=$tenon" --with-backenddir="$backends" CC="${CC:-cc}" \
+    CFLAGS="-O1 -Werror $sanitize"
+  logged "X2 make" own ${MAKE:-make}
+  logged "X2 make check: the new backend passes the conformance suite" \
+    own ${MAKE:-make} check
+  tap_has "$(cat "$project/conform.sh.log")" "level: minimal" \
+    "X2 at level minimal"
+  logged "make distdir finds all files" own ${MAKE:-make} distdir
+  logged "make install" own ${MAKE:-make} install
+  tap_has "$(run "$tenon" devices)" "mine:0" \
+    "the command lists the new device"
+  logged "make uninstall" own ${MAKE:-make} uninstall
+  [ ! -e "$backends/tenon-mine.so" ]
+  tap_ok $? "and no more"
+else
+  tap_skip "no autotools here"
+fi
+
 logged "make uninstall" make_quietly uninstall "DESTDIR=$root"
 tap_empty "$(find "$root" -type f | grep -v '/tenon-outside\.so$')" \
   "nothing is left behind"

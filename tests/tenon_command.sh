@@ -62,12 +62,12 @@ version_and_help() {
   same "$out" "$("$tenon" --version)" "tenon --version says the same"
   run "$tenon" --help
   exits_with 0 "tenon --help"
-  same "$(echo "$out" | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')" \
+  same "$(echo "$out" | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')" \
     "$(sed -n 's/^\.It Cm //p' "$man/tenon.1")" \
     "tenon.1 lists the commands of --help"
   same "$(echo "$out" | sed -n 's/^  \(--[a-z]*\).*/\1/p' | sort)" \
     "$(man_options "$man/tenon.1")" "tenon.1 lists the options of --help"
-  for command in conform devices doctor; do
+  for command in conform devices doctor new-backend; do
     same "$(help_options $command)" "$(man_options "$man/tenon-$command.1")" \
       "tenon-$command.1 lists the options of --help"
   done
@@ -88,6 +88,13 @@ man_pages() {
 usage() {
   usage_error
   usage_error frobnicate
+  usage_error new-backend
+  usage_error new-backend Upper
+  usage_error new-backend two-words
+  usage_error new-backend cpu
+  usage_error new-backend ""
+  usage_error new-backend abcdefghijklmnopqrstuvwxyzabcdef
+  usage_error new-backend mine folder more
   usage_error --frobnicate
   usage_error devices --jsn
   usage_error devices extra

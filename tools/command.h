@@ -18,6 +18,7 @@ typedef struct tn_option {
 } tn_option;
 
 #define TN_OPTIONS_MAX 12
+#define TN_VALUES_MAX (TN_OPTIONS_MAX + 2)
 
 typedef struct tn_command {
   const char *name;
@@ -26,8 +27,10 @@ typedef struct tn_command {
   tn_option options[TN_OPTIONS_MAX]; /* up to one without a name */
   const char *operand; /* what it works on, as "FILE"; NULL: nothing */
   int is_operand_optional;
+  const char *second; /* a second one, which may be left out; NULL: none */
   /* values[i] belongs to options[i]: NULL if it was not given, its argument,
-   * or its name if it takes none. values[TN_OPTIONS_MAX] is the operand. */
+   * or its name if it takes none. values[TN_OPTIONS_MAX] is the operand,
+   * the next one the second. */
   tn_exit (*run)(const char *const *values);
 } tn_command;
 
@@ -35,6 +38,7 @@ extern const tn_command tn_conform_command;
 extern const tn_command tn_devices_command;
 extern const tn_command tn_doctor_command;
 extern const tn_command tn_memory_command;
+extern const tn_command tn_new_backend_command;
 extern const tn_command tn_version_command;
 
 /* One line on stderr, `tenon: TEXT`. */

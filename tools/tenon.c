@@ -14,6 +14,7 @@ static const tn_command *const commands[] = {
   &tn_devices_command,
   &tn_doctor_command,
   &tn_memory_command,
+  &tn_new_backend_command,
   &tn_version_command,
 };
 
@@ -41,7 +42,7 @@ double tn_time_limit(const char *text)
   return 0;
 }
 
-/* "conform, devices, doctor, memory, version" */
+/* "conform, devices, doctor, memory, new-backend, version" */
 static const char *command_names(void)
 {
   static char names[128];
@@ -60,7 +61,7 @@ static void print_help(void)
        "\n"
        "Commands:");
   for (size_t i = 0; i < COMMAND_COUNT; i++)
-    printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    printf("  %-11s %s\n", commands[i]->name, commands[i]->summary);
   puts("\n"
        "Options:\n"
        "  --help     print this text (after COMMAND: its own)\n"
@@ -84,9 +85,10 @@ static void print_option(const tn_option *option)
 
 static void print_command_help(const tn_command *command)
 {
-  printf("Usage: tenon %s [OPTION]...%s%s\n%s\n\nOptions:\n",
-         command->name, command->operand ? " " : "",
-         command->operand ? command->operand : "", command->text);
+  printf("Usage: tenon %s [OPTION]...", command->name);
+  if (command->operand) printf(" %s", command->operand);
+  if (command->second) printf(" [%s]", command->second);
+  printf("\n%s\n\nOptions:\n", command->text);
   for (const tn_option *o = command->options; o->name; o++) print_option(o);
   print_option(&(tn_option){ "--help", NULL, "print this text" });
 }
@@ -111,12 +113,15 @@ static int find_option(const tn_command *command, const char *text)
   return -1;
 }
 
-/* The one argument that is no option, where there is to be one. */
+/* Arguments that are no options, where there are to be such. */
 static int read_operand(const tn_command *command, const char *text,
                         const char **values)
 {
-  if (!command->operand || text[0] == '-' || values[TN_OPTIONS_MAX]) return 0;
-  values[TN_OPTIONS_MAX] = text;
+  const char **value = &values[TN_OPTIONS_MAX];
+  if (!command->operand || text[0] == '-') return 0;
+  if (*value && command->second) value++;
+  if (*value) return 0;
+  *value = text;
   return 1;
 }
 
@@ -170,7 +175,7 @@ static int finish(tn_exit status)
 
 static int run_command(const tn_command *command, char **arguments)
 {
-  const char *values[TN_OPTIONS_MAX + 1] = { NULL };
+  const char *values[TN_VALUES_MAX] = { NULL };
   if (asks_for_help(arguments)) {
     print_command_help(command);
     return finish(TN_EXIT_OK);
