@@ -43,6 +43,13 @@ tap_ok $? "X3 and who makes its streams"
   grep -q '"supplied_by_core":\["launch","stream"\]'
 tap_ok $? "X3 in JSON, too"
 
+TENON_LOG=error "$tenon" conform template:0 >"$out" 2>"$err" &&
+  [ "$(tail -n 1 "$out")" = 'level: minimal' ]
+tap_ok $? "X3 it passes the conformance suite, at level minimal"
+grep -E -A 3 '^not ok|^Bail' "$out" | sed 's/^/# /'
+grep -q '^ok [0-9]* - N1-[a-z_]* [^#]*$' "$out"
+tap_ok $? "X3 with kernels, which the core runs"
+
 # Without a cpu backend.
 plugin=
 for folder in $(echo "$TENON_BACKEND_PATH" | tr ':' ' '); do
