@@ -18,7 +18,7 @@ has() {
 # ---- the same everywhere
 
 small='--steps 20 --sample 20 --batch 4 --context 16 --width 32 --heads 2'
-tiny='--steps 3 --sample 2 --batch 1 --context 4 --width 8 --heads 2'
+tiny='--steps 20 --sample 2 --batch 1 --context 4 --width 8 --heads 2'
 tiny="$tiny --layers 1"
 
 # record SIZE: what cpu prints.
@@ -43,7 +43,7 @@ same() {
 
 everywhere() {
   record small "$small" 20
-  record tiny "$tiny" 3
+  record tiny "$tiny" 20
   same "N1 a second run" small "$small" env
   same "N1 cpu:1 of two cpu devices" small "$small --device cpu:1" \
     env TENON_CPU_DEVICES=2
@@ -74,6 +74,8 @@ everywhere() {
     same "N2 cuda:0, EMULATED, vendors' routines kept out" tiny \
       "$tiny --device cuda:0" env TENON_REPRODUCIBLE=1 \
       "$top_builddir/tests/cudaemu/cudaemu-run"
+    same "G1 cuda:0, EMULATED, --graph" tiny "$tiny --graph --device cuda:0" \
+      env TENON_REPRODUCIBLE=1 "$top_builddir/tests/cudaemu/cudaemu-run"
   else
     tap_skip "the driver double is not built"
   fi
