@@ -104,6 +104,20 @@ HALF static void add_half(float *y, const float *a, const float *b, int64_t n)
   _mm_sfence();
 }
 
+WIDE static void copy_wide(float *y, const float *x, int64_t n)
+{
+  for (int64_t i = 0; i < n; i += 16)
+    _mm512_stream_ps(y + i, _mm512_loadu_ps(x + i));
+  _mm_sfence();
+}
+
+HALF static void copy_half(float *y, const float *x, int64_t n)
+{
+  for (int64_t i = 0; i < n; i += 8)
+    _mm256_stream_ps(y + i, _mm256_loadu_ps(x + i));
+  _mm_sfence();
+}
+
 WIDE static float read_wide(const float *x, int64_t n)
 {
   __m512 s[8];
@@ -204,6 +218,28 @@ void limit_add_run(void *argument, int64_t count)
   const limit_add *add = argument;
   for (int64_t i = 0; i < count; i++)
     on_threads(add->threads, add_part, argument);
+}
+
+static void copy_part(void *argument, int part)
+{
+  const limit_copy *copy = argument;
+  int64_t i = part_begin(copy->n, copy->threads, part);
+  int64_t n = part_end(copy->n, copy->threads, part) - i;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f"))
+    copy_wide(copy->y + i, copy->x + i, n);
+  else
+    copy_half(copy->y + i, copy->x + i, n);
+#else
+  memcpy(copy->y + i, copy->x + i, (size_t)n * sizeof *copy->y);
+#endif
+}
+
+void limit_copy_run(void *argument, int64_t count)
+{
+  const limit_copy *copy = argument;
+  for (int64_t i = 0; i < count; i++)
+    on_threads(copy->threads, copy_part, argument);
 }
 
 static void read_part(void *argument, int part)

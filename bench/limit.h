@@ -15,6 +15,15 @@ typedef struct limit_add {
 } limit_add;
 void limit_add_run(void *argument, int64_t count);
 
+/* y = x by streaming stores; bytes moved: 8 n. */
+typedef struct limit_copy {
+  float *y;
+  const float *x;
+  int64_t n;
+  int threads;
+} limit_copy;
+void limit_copy_run(void *argument, int64_t count);
+
 /* Reads n floats and adds them in whatever order is fastest. */
 typedef struct limit_read {
   const float *x;

@@ -1,9 +1,10 @@
 # make bench: each figure beside its limit, as a table and as JSON.
-EXTRA_PROGRAMS += %D%/start %D%/core %D%/kernels
+EXTRA_PROGRAMS += %D%/start %D%/core %D%/kernels %D%/tensor
 EXTRA_LTLIBRARIES = %D%/tiny.la
 EXTRA_DIST += %D%/run.sh %D%/results/2026-11-30-zen4-2cores.json
-noinst_HEADERS += %D%/cuda.h %D%/limit.h %D%/measure.h %D%/raw_cuda.h
-bench_programs = %D%/start %D%/core %D%/kernels %D%/tiny.la
+noinst_HEADERS += %D%/cuda.h %D%/libtorch.h %D%/limit.h %D%/measure.h %D%/raw_cuda.h
+bench_programs = %D%/start %D%/core %D%/kernels %D%/tensor \
+  %D%/tiny.la
 
 bench_sources = %D%/limit.c %D%/measure.c
 bench_ldadd = libtenon.la $(LIBFFI_LIBS)
@@ -23,6 +24,22 @@ bench_cflags = $(AM_CFLAGS) -O2
 %C%_kernels_CFLAGS = $(bench_cflags)
 %C%_kernels_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
 %C%_kernels_LDADD = $(bench_ldadd)
+
+# Beside libtorch where it is found; its file is C++ with its own flags.
+%C%_tensor_SOURCES = %D%/tensor.c %D%/training.c %D%/training.h \
+  examples/charlm/model.c examples/charlm/model.h $(bench_sources)
+%C%_tensor_CFLAGS = $(bench_cflags)
+%C%_tensor_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
+%C%_tensor_LDADD = libtenon-tensor.la $(bench_ldadd)
+if LIBTORCH
+EXTRA_LTLIBRARIES += %D%/liblibtorch.la
+%C%_liblibtorch_la_SOURCES = %D%/libtorch.cc
+%C%_liblibtorch_la_CPPFLAGS = -I$(top_srcdir) $(TN_LIBTORCH_CPPFLAGS)
+%C%_liblibtorch_la_CXXFLAGS = -std=c++17 -O2
+%C%_liblibtorch_la_LIBADD = -ltorch -ltorch_cpu -lc10 -lstdc++
+%C%_tensor_CPPFLAGS += -DTN_LIBTORCH
+%C%_tensor_LDADD += %D%/liblibtorch.la
+endif
 
 if OPENCL
 EXTRA_PROGRAMS += %D%/opencl

@@ -21,6 +21,13 @@ do
   section "kernels, $threads" env TENON_NUM_THREADS=$threads \
     "$bench/kernels" "$parts/3-kernels-$threads.json" "$filter"
 done
+# These settings of the machine would halve the peer's products.
+for threads in 1 2
+do
+  section "tensors, $threads" env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE \
+    TENON_NUM_THREADS=$threads "$bench/tensor" \
+    "$parts/3-tensor-$threads.json" "$filter"
+done
 if test -x "$bench/opencl"
 then
   section opencl env POCL_DEVICES=basic "$bench/opencl" \

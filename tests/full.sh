@@ -16,7 +16,7 @@ failed=0
 configurations='gcc                  |gcc  ||
 gcc seeds            |gcc  ||TENON_REMOTE_SEED=2 TENON_REMOTE_LATENCY=1000
 gcc at once          |gcc  ||TENON_REMOTE_SEED=3 TENON_REMOTE_LATENCY=0
-gcc functions        |gcc  ||TN_TEST_FULL=1
+gcc functions        |gcc  ||TN_TEST_FULL=1 TN_ORACLE_PROGRAMS=10000 TN_ORACLE_SEED=10001
 gcc -O0              |gcc  |CFLAGS=-O0|
 clang                |clang||
 gcc address          |gcc  |--enable-sanitizers=address,undefined|

@@ -13,6 +13,8 @@ AM_TESTS_ENVIRONMENT = \
   TENON_KERNEL_PATH='$(abs_top_builddir)/kernels'; \
   top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
   CC='$(CC)'; TN_SANITIZERS='$(TN_SANITIZERS)'; \
+  TN_PYTHON='$(TN_PYTHON)'; TN_TORCH_PYTHON='$(TN_TORCH_PYTHON)'; \
+  export TN_PYTHON TN_TORCH_PYTHON; \
   LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/tests/leaks.txt:print_suppressions=0:$$LSAN_OPTIONS"; \
   TSAN_OPTIONS="atexit_sleep_ms=0:$$TSAN_OPTIONS"; \
   export LSAN_OPTIONS TSAN_OPTIONS; \
@@ -42,6 +44,7 @@ include %D%/cudaemu/local.mk
 include %D%/device.mk
 include %D%/kernels/local.mk
 include %D%/plugins/local.mk
+include %D%/peers.mk
 include %D%/programs.mk
 include %D%/soak.mk
 include %D%/structure.mk

@@ -330,7 +330,8 @@ tn_status tn_reduce_place(bool greatest, tn_tensor *y, tn_tensor *x,
       tn_dtype_slot_of(dtype);
   reach at;
   if (y->numel == 0) return TN_OK;
-  if (reach_of(x, reduced, &at) && at.inner.size == 1 && at.n.stride <= 1)
+  if (reach_of(x, reduced, &at) && at.inner.size == 1 &&
+      (at.n.size == 1 || at.n.stride == 1))
     return search_levels(kernels, y, dtype, tn_tensor_address(x), at.outer,
                          at.n.size);
   tn_tensor *rows = tn_reduce_rows(x, reduced);

@@ -268,7 +268,6 @@ static tn_binary sub_scaled = { .name = "sub", .inplace = "sub_",
     return tn_binary_number_(&op, a, b);                                    \
   }
 TENSORS(add, add)
-TENSORS(sub, sub)
 TENSORS(mul, mul)
 TENSORS(div, divide)
 TENSORS(floor_divide, floor_divide)
@@ -290,6 +289,30 @@ static bool is_bool(const tn_tensor *t, const char *operation)
   tn_set_error(TN_DTYPE_MISMATCH, "%s: not of dtype bool: convert it with "
                "tn_to", operation);
   return true;
+}
+
+/* Differences of truth values are none of truth values. */
+static bool is_bad_sub(const tn_tensor *a, const tn_tensor *b,
+                       const char *operation)
+{
+  return !a || !b || is_bool(a, operation) || is_bool(b, operation);
+}
+
+tn_tensor *tn_sub(tn_tensor *a, tn_tensor *b)
+{
+  return is_bad_sub(a, b, "sub") ? NULL : tn_binary_apply(&sub, a, b, NULL);
+}
+
+tn_tensor *tn_sub_(tn_tensor *a, tn_tensor *b)
+{
+  return is_bad_sub(a, b, "sub_") ? NULL
+                                  : tn_binary_apply_(&sub, a, b, NULL);
+}
+
+tn_tensor *tn_sub_out(tn_tensor *out, tn_tensor *a, tn_tensor *b)
+{
+  return is_bad_sub(a, b, "sub_out") ? NULL
+                                     : tn_binary_apply_out(&sub, out, a, b);
 }
 
 /* a - s is a + -s, to the last bit. */
@@ -339,11 +362,13 @@ tn_tensor *tn_add_alpha_(tn_tensor *a, tn_tensor *b, double alpha)
 
 tn_tensor *tn_sub_alpha(tn_tensor *a, tn_tensor *b, double alpha)
 {
+  if (is_bad_sub(a, b, "sub")) return NULL;
   return apply_scaled(&sub_scaled, a, b, -alpha);
 }
 
 tn_tensor *tn_sub_alpha_(tn_tensor *a, tn_tensor *b, double alpha)
 {
+  if (is_bad_sub(a, b, "sub_")) return NULL;
   return apply_scaled_(&sub_scaled, a, b, -alpha);
 }
 

@@ -159,6 +159,7 @@ tn_tensor *tn_flatten(tn_tensor *t, int start_dim, int end_dim)
                  "behind the last, %d", start_dim, end_dim);
     return NULL;
   }
+  if (start == end && t->ndim) return tn_scope_give(tn_retain(t));
   int64_t sizes[TN_DIMS_MAX] = { 1 };
   int count = 0;
   for (int i = 0; i < t->ndim; i++) {

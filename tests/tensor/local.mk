@@ -82,3 +82,8 @@ check_PROGRAMS += %D%/shared_weight
 %C%_shared_weight_SOURCES = %D%/shared_weight.c $(tensor_test)
 %C%_shared_weight_LDADD = $(tensor_ldadd)
 device_tests += %D%/shared_weight
+
+check_PROGRAMS += %D%/reports
+%C%_reports_SOURCES = %D%/reports.c $(tensor_test)
+%C%_reports_LDADD = $(tensor_ldadd)
+device_tests += %D%/reports

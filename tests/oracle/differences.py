@@ -1,0 +1,60 @@
+"""Where Tenon differs from PyTorch on purpose. A program that meets such a
+place ends there. docs/from-pytorch.md tells users the same."""
+import re
+
+
+class Skip(Exception):
+    """The program ends here."""
+
+
+# (operations, kind of mismatch, its text, reason), the first three patterns.
+COMPARISONS = '(eq|ne|lt|le|gt|ge)'
+TABLE = [
+    ('(floor_divide|remainder).*', 'refusal', 'PyTorch: ZeroDivisionError',
+     'N4: integer division by zero has a result, on every device the same'),
+    ('floor_divide.*', 'requires_grad', 'PyTorch True',
+     'its gradient is 0, or none: PyTorch makes a node whose backward fails'),
+    (COMPARISONS + '_.*', 'requires_grad', 'PyTorch True',
+     'what a comparison writes is no function of its operands: no gradient'),
+    ('.*', 'requires_grad', 'without gradients: PyTorch True',
+     'a view made in tn_no_grad requires none; PyTorch says that it does'),
+    ('clamp_?|sign_?|add_alpha_?|scatter_add_?', 'refusal',
+     'PyTorch: accepts; Tenon: .*bool',
+     'of truth values, where numbers are meant: a cast says which'),
+    ('relu_?', 'refusal', 'PyTorch: accepts; Tenon: .*not of dtype',
+     'relu takes floats'),
+    ('arg(max|min).*', 'refusal', "not implemented for 'Bool'; Tenon: acc",
+     'PyTorch has none for truth values'),
+    ('masked_fill_?', 'refusal', 'PyTorch: accepts; Tenon: .*does not go',
+     'a number that the dtype does not have is refused, not cut'),
+    ('backward|grad_of', 'refusal',
+     'PyTorch: Trying to backward.* a second time.*Tenon: accepts',
+     'what kept nothing can be gone through again'),
+    ('grad_of', 'refusal', 'Tenon: backward of .* cannot be differentiated',
+     'B5: these backward passes have no derivative yet, and say so'),
+    ('backward|grad_of', 'gradient', 'PyTorch zeros, Tenon none',
+     'what was overwritten has no influence, and no gradient'),
+    ('dropout', 'value', 'PyTorch nan, Tenon 0',
+     'what is dropped is 0, be it NaN or infinite; PyTorch multiplies by 0'),
+    ('.*_', 'refusal', 'PyTorch: unsupported operation: some elements.*acc',
+     'T7: an operand that overlaps the result is copied first'),
+    ('zero_|fill_|masked_fill_', 'refusal', 'PyTorch: accepts.*share memory',
+     'T7: writing where elements share memory is refused'),
+    ('.*_', 'refusal', 'PyTorch: A view was created in no_grad mode',
+     'such a view is a tensor of its own, without gradient'),
+    ('(ceil|floor|round|abs|neg|sign)_out', 'refusal',
+     'PyTorch: Found dtype .* but expected',
+     'the result is cast, as in other operations'),
+    ('scatter_add_', 'side effect', 'PyTorch',
+     'with a wrong index PyTorch has changed some elements already'),
+    ('(all|any).*', 'dtype', 'PyTorch torch.uint8',
+     'results are truth values, of uint8 too'),
+    ('matmul|mm|bmm', 'refusal', 'PyTorch: accepts; Tenon: .*differ',
+     'dtypes have to be the same; PyTorch looks only at some shapes'),
+]
+
+
+def is_allowed(name, mismatch):
+    return any(re.match(f'(?:{names})$', name) and
+               kind == mismatch.kind and re.search(text, str(mismatch))
+               for names, kind, text, _ in TABLE)
