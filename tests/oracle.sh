@@ -20,7 +20,7 @@ tap_ok $? "$(printf '%s\n' "$said" | tail -n 1)"
 printf '%s\n' "$said" | sed 's/^/# /'
 
 # It can fail: a fault put into tn_mul is found, and its program is small.
-said=$(TN_ORACLE_PLANT=mul TN_ORACLE_REPORTED=1 oracle 100 1)
+said=$(TN_ORACLE_PLANT=mul TN_ORACLE_REPORTED=1 oracle 150 1)
 [ $? -eq 1 ]
 tap_ok $? "a planted fault is found"
 tap_has "$said" ': value: at [' "and shown with the values that differ"

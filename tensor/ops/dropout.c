@@ -71,7 +71,7 @@ tn_tensor *tn_dropout(tn_tensor *t, double p, bool training)
                  "possible", tn_dtype_name((tn_dtype)t->dtype));
     return NULL;
   }
-  if (p == 0) return tn_scope_give(tn_retain(t)); /* as in PyTorch */
+  if (p == 0 || t->numel == 0) return tn_scope_give(tn_retain(t));
   dropout_data data = { .p = p };
   uint64_t blocks = ((uint64_t)t->numel + 3) / 4;
   if (tn_generator_take(NULL, tn_tensor_place(t), blocks, "dropout",

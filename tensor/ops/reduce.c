@@ -47,7 +47,7 @@ static tn_status prod_formula(tn_node *node, tn_tensor **grads,
     if (reduced->dims[i]) product = tn_prod_dim(product, i, true);
   tn_tensor *zeros = tn_reduced_sum(reduced, tn_to(zero, .dtype = TN_I64));
   tn_tensor *others = tn_masked_fill(
-      tn_div(product, safe), tn_gt_scalar(tn_sub(zeros, zero), 0), 0);
+      tn_div(product, safe), tn_gt(zeros, zero), 0);
   results[0] = tn_mul(tn_reduced_restore(reduced, grads[0], shape), others);
   return tn_node_check(node, results);
 }

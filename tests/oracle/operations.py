@@ -89,6 +89,8 @@ def scalar(g):
     if g.dtype(a) == 'TN_U8' and name in COMPARISONS:
         number = number.lstrip('-')  # PyTorch makes 254 of -2
     if name in ('maximum', 'minimum'):
+        if not g.theirs(a).ndim:
+            return  # PyTorch has it with tensors only
         theirs = f'torch.{name}({a}, torch.tensor({number}))'
         in_place = False
     else:
@@ -142,7 +144,8 @@ def floats_only(g, v, bound):
 def unary(g):
     a = g.any()
     name = g.choose(UNARY)
-    g.call(name, torch_call(name, a), f'tn_{name}({a})', [a], UNARY[name])
+    g.call(name, torch_call(name, a), f'tn_{name}({a})', [a], UNARY[name],
+           f'size({a})' if name == 'gelu' else None)
 
 
 @operation(6)
@@ -175,7 +178,8 @@ def other_unary(g):
     name, theirs, bound = g.choose((
         ('gelu_tanh', f'F.gelu({a}, approximate="tanh")', (8, 8)),
         ('isnan', f'torch.isnan({a})', None)))
-    g.call(name, theirs, f'tn_{name}({a})', [a], bound)
+    g.call(name, theirs, f'tn_{name}({a})', [a], bound,
+           bound and f'size({a})')
 
 
 @operation(3)
@@ -449,8 +453,11 @@ def layer_norm(g):
 def dropout(g):
     a = g.any(FLOATS)
     p, training = g.choose(((0, True), (1, True), (0.5, False), (0, False)))
+    if p == 1 and not g.is_tame:
+        return  # PyTorch multiplies by 0 what is infinite
     g.call('dropout', f'F.dropout({a}, {p}, {training})',
-           f'tn_dropout({a}, {p}, {truth(training)})', [a])
+           f'tn_dropout({a}, {p}, {truth(training)})', [a],
+           (1, 0) if p == 1 else None, view=p == 0 or not training)
 
 
 @operation(4)

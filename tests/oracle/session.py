@@ -117,6 +117,7 @@ class Session:
     def __init__(self, tn):
         self.tn = tn
         self.theirs, self.ours, self.leaves = {}, {}, []
+        self.overwritten = False
         self.names = OurNames(tn)
         self.torch_names = {'torch': torch, 'F': torch.nn.functional,
                             'inf': float('inf'), 'nan': float('nan'),
@@ -137,11 +138,13 @@ class Session:
             raise mismatch from None
 
     def run_step(self, step):
+        self.overwritten |= step.name in ('copy_', 'fill_', 'zero_')
         theirs, their_error = self.evaluate_theirs(step)
         ours, our_error = self.evaluate_ours(step)
         if bool(their_error) != bool(our_error):
             raise Mismatch('refusal', f'PyTorch: {their_error or "accepts"}; '
-                           f'Tenon: {our_error or "accepts"}')
+                           f'Tenon: {our_error or "accepts"}'
+                           f'{"; after copy_" if self.overwritten else ""}')
         if their_error:
             self.check_all()  # nothing may have changed
             return False
@@ -177,10 +180,13 @@ class Session:
 
     def check(self, step, theirs, ours):
         if step.kind == 'backward':
+            leaves = [v for v in self.leaves if self.theirs[v].is_leaf]
+            self.own_gradients(leaves)
             return self.check_gradients(
-                [self.theirs[v].grad for v in self.leaves],
-                [self.our_grad(v) for v in self.leaves], self.leaves)
+                [self.theirs[v].grad for v in leaves],
+                [self.our_grad(v) for v in leaves], leaves)
         if step.kind == 'gradients':
+            theirs = [g if g is None else g.clone() for g in theirs]
             self.check_gradients(theirs, ours, step.uses)
             theirs, ours = theirs[0], ours[0]
             if theirs is None:
@@ -196,6 +202,13 @@ class Session:
         if step.out:
             self.theirs[step.out], self.ours[step.out] = theirs, ours
 
+    def own_gradients(self, leaves):
+        """PyTorch's may be the memory of what backward was given."""
+        for name in leaves:
+            leaf = self.theirs[name]
+            if leaf.grad is not None:
+                leaf.grad = leaf.grad.clone()
+
     def our_grad(self, name):
         return self.tn.grad(self.ours[name])
 
@@ -210,7 +223,8 @@ class Session:
                 compare_zeros(their, our, name)
                 continue
             compare_tensors(their, our, ('gradient', name), largest)
-            their.data.copy_(our.values)
+            if not torch.equal(their.data, our.values):
+                their.data = our.values
 
     def align(self, step, theirs, ours):
         """What only rounding or layout distinguishes becomes the same."""
