@@ -23,7 +23,7 @@ static void *need(void *result)
 
 static const char *with_threads(const char *name)
 {
-  static char text[8][64];
+  static char text[8][96];
   static int turn;
   char *out = text[turn++ % 8];
   snprintf(out, sizeof text[0], "%s, %d thread%s", name, threads,
@@ -149,7 +149,6 @@ REPEATED(softmax, tn_softmax(r->x, 1))
 REPEATED(sum, tn_sum(r->x))
 REPEATED(sum_rows, tn_sum_dim(r->x, 1, false))
 REPEATED(sum_columns, tn_sum_dim(r->x, 0, false))
-REPEATED(add_self, tn_add(r->x, r->x))
 REPEATED(matmul, tn_matmul(r->x, r->x))
 REPEATED(matvec, tn_matmul(r->x, r->row))
 
