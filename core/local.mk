@@ -33,6 +33,7 @@ libtenon_la_SOURCES = \
   %D%/device/device_string.c \
   %D%/device/host.c \
   %D%/device/host.h \
+  %D%/device/layer_list.c %D%/device/layer_list.h \
   %D%/device/library_file.c \
   %D%/device/library_file.h \
   %D%/device/mirror_gate.c \
@@ -59,7 +60,8 @@ libtenon_la_SOURCES = \
   %D%/device/visibility.c \
   %D%/device/visibility.h
 libtenon_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS) \
-  -DTN_BACKEND_DIR='"$(backenddir)"' -DTN_DATA_DIR='"$(pkgdatadir)"'
+  -DTN_BACKEND_DIR='"$(backenddir)"' \
+  -DTN_LAYER_DIR='"$(layerdir)"' -DTN_DATA_DIR='"$(pkgdatadir)"'
 # nodelete: plugins and handlers at exit outlive a dlclose of the library.
 libtenon_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -Wl,-z,nodelete \
   -version-info $(TN_LT_VERSION)

@@ -7,7 +7,7 @@ SH_LOG_DRIVER = $(LOG_DRIVER)
 # own, so that nothing outside the build tree is read or written.
 # ThreadSanitizer would wait a second at the end of each of hundreds of them.
 AM_TESTS_ENVIRONMENT = \
-  TENON_BACKEND_PATH=`echo $(backend_path) $(test_backend_path) | tr ' ' ':'`; \
+  TENON_BACKEND_PATH=`echo $(backend_path) $(layer_path) $(test_backend_path) | tr ' ' ':'`; \
   TENON_CACHE_DIR='$(abs_top_builddir)/tests/cache'; \
   POCL_CACHE_DIR='$(abs_top_builddir)/tests/pocl-cache'; \
   TENON_KERNEL_PATH='$(abs_top_builddir)/kernels'; \

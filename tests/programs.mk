@@ -12,3 +12,7 @@ check_DATA += %D%/textstats_reference$(EXEEXT)
 %C%_textstats_reference_SOURCES = %D%/textstats_reference.c
 %C%_textstats_reference_LDADD = -lm
 CLEANFILES += %D%/textstats_reference$(EXEEXT)
+
+# Layers (docs/layers.md).
+dist_check_SCRIPTS += %D%/plugin_layers.sh %D%/trace.sh
+EXTRA_DIST += %D%/trace_check.py

@@ -7,7 +7,7 @@ tap_folder
 
 # Our C files under a root, as names relative to it.
 sources() {
-  (cd "$1" && find core include backends kernels tensor conformance tools \
+  (cd "$1" && find core include backends layers kernels tensor conformance tools \
     examples bench tests -name '*.[ch]' -not -path '*/scratch.*' \
     2>/dev/null | LC_ALL=C sort)
 }

@@ -19,9 +19,15 @@ typedef struct findings {
   int problems;
 } findings;
 
+static void ignore_layer(const tn_layer_info *layer, void *argument)
+{
+  (void)layer, (void)argument;
+}
+
 static int count_problems(const findings *all)
 {
   int problems = all->candidates.problem[0] != 0;
+  problems += tn_layer_visit(ignore_layer, NULL) != TN_OK;
   for (int i = 0; i < all->candidates.count; i++)
     problems += all->candidates.rows[i].verdict == TN_VERDICT_REFUSED;
   for (int i = 0; i < TN_FACILITY_COUNT; i++)
@@ -52,12 +58,39 @@ static void print_candidate(const tn_candidate *row)
   print_devices(&row->devices);
 }
 
+static void print_layer(const tn_layer_info *layer, void *argument)
+{
+  int *count = argument;
+  if (!(*count)++) puts("\nLayers around every backend, outermost first:");
+  printf("  %s%s%s: %s\n", layer->name, layer->options[0] ? ":" : "",
+         layer->options, layer->path);
+}
+
+static void print_layers(void)
+{
+  int count = 0;
+  if (tn_layer_visit(print_layer, &count) != TN_OK)
+    printf("\nLayers: BROKEN: %s\n  what to do: correct TENON_LAYERS, or "
+           "unset it\n", tn_error_message());
+}
+
+static void write_layer(const tn_layer_info *layer, void *argument)
+{
+  tn_json *json = argument;
+  tn_json_open(json, NULL, '{');
+  tn_json_text(json, "name", layer->name);
+  tn_json_text(json, "options", layer->options);
+  tn_json_text(json, "path", layer->path);
+  tn_json_close(json, '}');
+}
+
 static void print_findings(const findings *all)
 {
   puts("Places searched for backends, in order:");
   for (int i = 0; i < all->candidates.count; i++)
     print_candidate(&all->candidates.rows[i]);
   if (all->candidates.problem[0]) puts(all->candidates.problem);
+  print_layers();
   putchar('\n');
   for (int i = 0; i < TN_FACILITY_COUNT; i++) {
     const tn_facility *facility = &all->facilities[i];
@@ -124,6 +157,9 @@ static void write_json(const findings *all)
   tn_json_open(&json, "candidates", '[');
   for (int i = 0; i < all->candidates.count; i++)
     write_candidate(&json, &all->candidates.rows[i]);
+  tn_json_close(&json, ']');
+  tn_json_open(&json, "layers", '[');
+  tn_layer_visit(write_layer, &json);
   tn_json_close(&json, ']');
   tn_json_open(&json, "facilities", '[');
   for (int i = 0; i < TN_FACILITY_COUNT; i++)

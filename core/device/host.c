@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/environment.h"
@@ -101,3 +102,15 @@ const tn_host_api tn_host = {
   .cache_store = cache_store,
   .is_forked_child = is_forked_child,
 };
+
+tn_status tn_host_for_layer(const char *options, const tn_host_api **out)
+{
+  size_t size = strlen(options) + 1;
+  tn_host_api *host = malloc(sizeof *host + size);
+  if (!host)
+    return tn_error(TN_OUT_OF_MEMORY, "no memory for a layer's host table");
+  *host = tn_host;
+  host->layer_options = memcpy(host + 1, options, size);
+  *out = host;
+  return TN_OK;
+}

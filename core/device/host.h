@@ -30,4 +30,7 @@ const char *tn_host_error_text(tn_status status);
 tn_status tn_host_error_status(void);
 void tn_host_error_clear(void);
 
+/* A copy of tn_host with the options of a layer, for good. */
+tn_status tn_host_for_layer(const char *options, const tn_host_api **out);
+
 #endif

@@ -3,11 +3,15 @@
 #include "core/device/plugin.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/device/backend_name.h"
 #include "core/device/host.h"
+#include "core/device/layer_list.h"
 #include "core/device/library_file.h"
 #include "core/device/synchronous_stream.h"
 #include "core/device/table_check.h"
@@ -111,12 +115,13 @@ static tn_status take(const tn_backend_api *given, const char *name,
   if (status != TN_OK) return status;
   if (!api->version) api->version = "";
   backend->api = api;
-  if (!backend->has_stream) tn_synchronous_stream_fill(&backend->stream);
   return TN_OK;
 }
 
-tn_status tn_plugin_load(const char *path, const char *name,
-                         tn_backend_api *api, tn_backend *backend)
+/* The entry of the file at `path`. From then on the library stays: it may
+ * have begun threads, or told others about functions of its own. */
+static tn_status open_entry(const char *path,
+                            tn_backend_entry_function *entry)
 {
   tn_verdict verdict;
   if (!tn_trust_file(path, &verdict))
@@ -124,15 +129,64 @@ tn_status tn_plugin_load(const char *path, const char *name,
   void *library;
   tn_status status = open_library(path, &library);
   if (status != TN_OK) return status;
-  tn_backend_entry_function entry;
-  status = find_entry(library, &entry);
-  if (status != TN_OK) {
-    dlclose(library);
-    return status;
-  }
-  /* From here on the library stays: it may have begun threads, or told
-   * others about functions of its own. */
+  status = find_entry(library, entry);
+  if (status != TN_OK) dlclose(library);
+  return status;
+}
+
+/* Calls an entry and takes what it gives, which `given` becomes. */
+static tn_status enter(tn_backend_entry_function entry,
+                       const tn_host_api *host, const char *name,
+                       const tn_backend_api **given, tn_backend_api *api,
+                       tn_backend *backend)
+{
   tn_host_error_clear();
-  const tn_backend_api *given = entry(&tn_host, NULL);
-  return given ? take(given, name, api, backend) : refuse_as_told();
+  *given = entry(host, *given);
+  return *given ? take(*given, name, api, backend) : refuse_as_told();
+}
+
+static tn_status wrap(const tn_layer *layer, const char *name,
+                      const tn_backend_api **given, tn_backend_api *api,
+                      tn_backend *backend)
+{
+  tn_backend_entry_function entry;
+  const tn_host_api *host = NULL;
+  tn_status status = open_entry(layer->file.path, &entry);
+  if (status == TN_OK) status = tn_host_for_layer(layer->options, &host);
+  if (status == TN_OK)
+    status = enter(entry, host, name, given, api, backend);
+  if (status == TN_OK) return TN_OK;
+  char reason[TN_BACKEND_TEXT_SIZE];
+  snprintf(reason, sizeof reason, "%s", tn_error_message());
+  return tn_error(status, "layer \"%s\" (%s): %s", layer->name,
+                  layer->file.path, reason);
+}
+
+/* The last one named is the innermost. */
+static tn_status wrap_all(const char *name, const tn_backend_api **given,
+                          tn_backend_api *api, tn_backend *backend)
+{
+  const char *text = tn_environment("TENON_LAYERS");
+  tn_layer *layers;
+  int count;
+  if (!text || !*text) return TN_OK;
+  tn_status status = tn_layers_read(text, &layers, &count);
+  while (status == TN_OK && count-- > 0)
+    status = wrap(layers + count, name, given, api, backend);
+  free(layers);
+  return status;
+}
+
+tn_status tn_plugin_load(const char *path, const char *name,
+                         tn_backend_api *api, tn_backend *backend)
+{
+  tn_backend_entry_function entry;
+  const tn_backend_api *given = NULL;
+  tn_status status = open_entry(path, &entry);
+  if (status == TN_OK)
+    status = enter(entry, &tn_host, name, &given, api, backend);
+  if (status == TN_OK) status = wrap_all(name, &given, api, backend);
+  if (status != TN_OK) return status;
+  if (!backend->has_stream) tn_synchronous_stream_fill(&backend->stream);
+  return TN_OK;
 }

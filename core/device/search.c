@@ -68,40 +68,52 @@ static bool visit_entries(const char *list, place_visitor *visit,
 }
 
 /* Found through the library's own address, so that a moved tree works. */
-static bool find_beside_library(char place[PATH_MAX])
+static bool find_beside_library(const char *folder, char place[PATH_MAX])
 {
-  static const char within = 0, folder[] = "/tenon/backends";
+  static const char within = 0;
   Dl_info info;
   size_t used;
   if (!dladdr(&within, &info) || !info.dli_fname) return false;
   const char *slash = strrchr(info.dli_fname, '/');
   return slash && make_absolute(place, &used, info.dli_fname,
                                 (size_t)(slash - info.dli_fname)) &&
-         append(place, &used, folder, sizeof folder - 1);
+         append(place, &used, folder, strlen(folder));
 }
+
+/* What is looked for, and where it is installed. */
+typedef struct sort {
+  const char *prefix; /* of a name, after "tenon-" */
+  const char *beside, *configured;
+} sort;
+
+static const sort backends = { "", "/tenon/backends", TN_BACKEND_DIR };
+static const sort layers = { TN_LAYER_PREFIX, "/tenon/layers",
+                             TN_LAYER_DIR };
 
 /* Apart, because its path takes a page of stack that a program whose plugins
  * were found before never touches. */
-__attribute__((noinline)) static bool visit_installed(place_visitor *visit,
+__attribute__((noinline)) static bool visit_installed(const sort *of,
+                                                      place_visitor *visit,
                                                       void *argument)
 {
   char beside[PATH_MAX];
-  if (!find_beside_library(beside)) beside[0] = 0;
+  if (!find_beside_library(of->beside, beside)) beside[0] = 0;
   if (beside[0] && visit(beside, strlen(beside), argument)) return true;
-  return strcmp(beside, TN_BACKEND_DIR) != 0 &&
-         visit(TN_BACKEND_DIR, sizeof TN_BACKEND_DIR - 1, argument);
+  return strcmp(beside, of->configured) != 0 &&
+         visit(of->configured, strlen(of->configured), argument);
 }
 
-static bool visit_places(place_visitor *visit, void *argument)
+static bool visit_places(const sort *of, place_visitor *visit, void *argument)
 {
   return visit_entries(tn_environment("TENON_BACKEND_PATH"), visit,
                        argument) ||
-         visit_installed(visit, argument);
+         visit_installed(of, visit, argument);
 }
 
 /* Finding one ----------------------------------------------------------- */
 
 typedef struct finding {
+  const sort *of;
   const char *name;
   size_t length;
   tn_plugin_file *file;
@@ -111,8 +123,10 @@ static bool is_named(const char *path, const finding *wanted)
 {
   size_t length;
   const char *name = tn_backend_name_in(path, &length);
-  return name && length == wanted->length &&
-         memcmp(name, wanted->name, length) == 0;
+  size_t prefix = strlen(wanted->of->prefix);
+  return name && length == prefix + wanted->length &&
+         memcmp(name, wanted->of->prefix, prefix) == 0 &&
+         memcmp(name + prefix, wanted->name, wanted->length) == 0;
 }
 
 /* The place itself, if that is a file of the name, or else a file in it. */
@@ -125,6 +139,8 @@ static bool find_in_place(const char *place, size_t length, void *argument)
   if (!make_absolute(path, &used, place, length)) return false;
   if (!is_named(path, wanted) &&
       !(append(path, &used, "/tenon-", 7) &&
+        append(path, &used, wanted->of->prefix,
+               strlen(wanted->of->prefix)) &&
         append(path, &used, wanted->name, wanted->length) &&
         append(path, &used, ".so", 3)))
     return false;
@@ -135,8 +151,15 @@ static bool find_in_place(const char *place, size_t length, void *argument)
 
 bool tn_search_find(const char *name, size_t length, tn_plugin_file *file)
 {
-  finding wanted = { name, length, file };
-  return visit_places(find_in_place, &wanted);
+  finding wanted = { &backends, name, length, file };
+  return visit_places(&backends, find_in_place, &wanted);
+}
+
+bool tn_search_find_layer(const char *name, size_t length,
+                          tn_plugin_file *file)
+{
+  finding wanted = { &layers, name, length, file };
+  return visit_places(&layers, find_in_place, &wanted);
 }
 
 /* Finding all ----------------------------------------------------------- */
@@ -144,11 +167,20 @@ bool tn_search_find(const char *name, size_t length, tn_plugin_file *file)
 enum { FOLDERS_REMEMBERED = 64 };
 
 typedef struct folder_walk {
+  const sort *of;
   void (*visit)(const tn_search_row *row, void *argument);
   void *argument;
   tn_identity folders[FOLDERS_REMEMBERED]; /* looked into */
   int folder_count;
 } folder_walk;
+
+static bool is_layer(const char *path)
+{
+  size_t length;
+  const char *name = tn_backend_name_in(path, &length);
+  return name && length > sizeof TN_LAYER_PREFIX - 1 &&
+         strncmp(name, TN_LAYER_PREFIX, sizeof TN_LAYER_PREFIX - 1) == 0;
+}
 
 static int is_plugin(const struct dirent *entry)
 {
@@ -183,7 +215,9 @@ static void look_into(const folder_walk *walk, const char *place)
     char path[PATH_MAX];
     int size = snprintf(path, sizeof path, "%s/%s", place,
                         entries[i]->d_name);
-    if (size > 0 && size < (int)sizeof path) report_file(walk, place, path);
+    if (size > 0 && size < (int)sizeof path &&
+        is_layer(path) == (walk->of == &layers))
+      report_file(walk, place, path);
     free(entries[i]);
   }
   if (count >= 0) free(entries);
@@ -212,7 +246,8 @@ static bool walk_place(const char *text, size_t length, void *argument)
     report_place(walk, place, strerror(errno));
   else if (!S_ISDIR(facts.st_mode)) {
     report_place(walk, place, "");
-    report_file(walk, place, place);
+    if (is_layer(place) == (walk->of == &layers))
+      report_file(walk, place, place);
   } else if (!is_new(walk, identity_of(&facts)))
     report_place(walk, place, "is the same folder as one before");
   else look_into(walk, place);
@@ -222,8 +257,15 @@ static bool walk_place(const char *text, size_t length, void *argument)
 void tn_search_visit(void (*visit)(const tn_search_row *row, void *argument),
                      void *argument)
 {
-  folder_walk walk = { .visit = visit, .argument = argument };
-  visit_places(walk_place, &walk);
+  folder_walk walk = { &backends, .visit = visit, .argument = argument };
+  visit_places(&backends, walk_place, &walk);
+}
+
+void tn_search_visit_layers(
+    void (*visit)(const tn_search_row *row, void *argument), void *argument)
+{
+  folder_walk walk = { &layers, .visit = visit, .argument = argument };
+  visit_places(&layers, walk_place, &walk);
 }
 
 typedef struct description {
@@ -246,5 +288,12 @@ void tn_search_describe(char *text, size_t size)
 {
   text[0] = 0;
   description into = { text, size, 0 };
-  visit_places(describe_place, &into);
+  visit_places(&backends, describe_place, &into);
+}
+
+void tn_search_describe_layers(char *text, size_t size)
+{
+  text[0] = 0;
+  description into = { text, size, 0 };
+  visit_places(&layers, describe_place, &into);
 }

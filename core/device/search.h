@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* A layer's file is called tenon-layer-NAME.so. */
+#define TN_LAYER_PREFIX "layer-"
+
 /* What a file is, whatever it is called. */
 typedef struct tn_identity {
   dev_t device;
@@ -39,5 +42,13 @@ void tn_search_visit(void (*visit)(const tn_search_row *row, void *argument),
 
 /* Writes the places, separated by ", ". */
 void tn_search_describe(char *text, size_t size);
+
+/* The same for layers, files called tenon-layer-NAME.so; instead of
+ * tenon/backends their own folder is tenon/layers. */
+bool tn_search_find_layer(const char *name, size_t length,
+                          tn_plugin_file *file);
+void tn_search_visit_layers(
+    void (*visit)(const tn_search_row *row, void *argument), void *argument);
+void tn_search_describe_layers(char *text, size_t size);
 
 #endif

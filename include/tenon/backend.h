@@ -151,6 +151,10 @@ typedef struct tn_host_api {
   /* True in a process that forked after the library was first used: threads
    * of the parent are gone. */
   int (*is_forked_child)(void);
+
+  /* What TENON_LAYERS says to this layer after its name, such as
+   * "file=trace.json"; "" if nothing. NULL to a backend of its own. */
+  const char *layer_options;
 } tn_host_api;
 
 /* ------------------------------------------------------------------------
@@ -737,9 +741,11 @@ typedef struct tn_backend_api {
 } tn_backend_api;
 
 /* The one exported function. `next` is the backend that a layer wraps, NULL
- * for a backend of its own. NULL after host->error: the backend cannot be
- * used, for that reason. Called once, from the thread that first needs the
- * backend; must not open devices. */
+ * for a backend of its own; a layer (tenon-layer-NAME.so, chosen by
+ * TENON_LAYERS) answers with tables under the name of `next`, and is called
+ * once for each backend with a host table of its own. NULL after host->error:
+ * the backend cannot be used, for that reason. Called once, from the thread
+ * that first needs the backend; must not open devices. */
 typedef const tn_backend_api *(*tn_backend_entry_function)(
     const tn_host_api *host, const tn_backend_api *next);
 

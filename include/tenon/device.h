@@ -162,6 +162,20 @@ TN_API tn_status tn_backend_visit(
     void (*visit)(const tn_backend_candidate *candidate, void *argument),
     void *argument);
 
+/* A layer that TENON_LAYERS wraps around every backend (docs/layers.md). */
+typedef struct tn_layer_info {
+  const char *name;    /* "trace" */
+  const char *options; /* "file=trace.json", "" if none */
+  const char *path;    /* of its file */
+} tn_layer_info;
+
+/* Calls `visit` for each, outermost first, without loading anything; nothing
+ * to visit is TN_OK. TN_INVALID_ARGUMENT for a list that no device could be
+ * used with, naming what is wrong. Texts live during the call. */
+TN_API tn_status tn_layer_visit(void (*visit)(const tn_layer_info *layer,
+                                              void *argument),
+                                void *argument);
+
 /* Loads a plugin file and checks it, as a first use would, without taking it
  * into service; for `tenon doctor`, which does it in a child process. */
 TN_API tn_status tn_backend_probe(const char *path);
