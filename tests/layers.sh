@@ -9,7 +9,8 @@ tap_folder
 # check ROOT: the violations in a tree.
 check() {
   (cd "$1" &&
-    find include core backends layers kernels tensor conformance tools examples \
+    find include core backends layers kernels tensor conformance tools \
+      examples \
       -name '*.[ch]' 2>/dev/null | LC_ALL=C sort |
     xargs awk -f "$script" /dev/null)
 }
