@@ -1,6 +1,6 @@
 #!/bin/sh
-# The cpu backend under chaos: the tests of streams, memory and copies, and
-# textstats, with seeds 1 to 3, or to 20 with TN_TEST_FULL.
+# The cpu backend under chaos: the tests of streams, memory and copies, the
+# conformance suite and textstats, with seeds 1 to 3, or to 20 with TN_TEST_FULL.
 . "${top_srcdir:=.}/tests/tap.sh"
 : "${top_builddir:=.}"
 tap_folder
@@ -39,6 +39,18 @@ export TENON_NO_MEMORY_CACHING
 with_seeds "M8 tests/queue_chaos, without caching," \
   "$top_builddir/tests/queue_chaos"
 unset TENON_NO_MEMORY_CACHING
+
+# The suite reaches the level that it reaches without.
+level=$("$top_builddir/tools/tenon" conform cpu 2>/dev/null | tail -n 1)
+conform() {
+  "$top_builddir/tools/tenon" conform cpu &&
+    [ "$(tail -n 1 "$tap_scratch/out")" = "$level" ]
+}
+case $level in
+  "level: streams" | "level: graphs" | "level: full")
+    with_seeds "S1 tenon conform cpu ($level)" conform ;;
+  *) tap_empty "without chaos: $level" "S1 tenon conform cpu" ;;
+esac
 
 textstats() {
   "$top_builddir/examples/textstats" "$tap_scratch/noise" &&
