@@ -5,10 +5,11 @@
 
 #include "core/graph/graph.h"
 
-static tn_status check(const tn_graph *graph, const void *file)
+static tn_status check(const tn_graph *graph, const void *out,
+                       const char *what)
 {
   if (!graph) return tn_error(TN_INVALID_ARGUMENT, "graph is NULL");
-  if (!file) return tn_error(TN_INVALID_ARGUMENT, "file is NULL");
+  if (!out) return tn_error(TN_INVALID_ARGUMENT, "%s is NULL", what);
   return TN_OK;
 }
 
@@ -27,7 +28,7 @@ size_t tn_graph_node_count(const tn_graph *graph)
 tn_status tn_graph_get_node(const tn_graph *graph, size_t number,
                             tn_graph_node_info *out)
 {
-  tn_status status = check(graph, out);
+  tn_status status = check(graph, out, "out");
   if (status != TN_OK) return status;
   if (number >= graph->nodes.count)
     return tn_error(TN_INVALID_ARGUMENT, "graph node %zu: there are %zu",
@@ -54,7 +55,7 @@ static void print_label(const tn_graph_node *node, FILE *file)
 
 tn_status tn_graph_dump(tn_graph *graph, FILE *dot)
 {
-  tn_status status = check(graph, dot);
+  tn_status status = check(graph, dot, "file");
   if (status != TN_OK) return status;
   fputs("digraph tenon {\n  node [shape=box];\n", dot);
   for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -72,7 +73,7 @@ tn_status tn_graph_dump(tn_graph *graph, FILE *dot)
 
 tn_status tn_graph_list(tn_graph *graph, FILE *text)
 {
-  tn_status status = check(graph, text);
+  tn_status status = check(graph, text, "file");
   if (status != TN_OK) return status;
   for (size_t i = 0; i < graph->nodes.count; i++) {
     const tn_graph_node *node = &graph->nodes.items[i];

@@ -6,18 +6,9 @@
 #include "tensor/autograd/leaf.h"
 #include "tensor/autograd/pass.h"
 
-/* An operand that is NULL failed before, with the error set. */
-static tn_status refuse_null(const char *operation)
-{
-  tn_status status = tn_last_status();
-  if (status != TN_OK) return status;
-  return tn_set_error(TN_INVALID_ARGUMENT, "%s: the tensor is NULL",
-                      operation);
-}
-
 static tn_status check_output(const char *operation, tn_tensor *output)
 {
-  if (!output) return refuse_null(operation);
+  if (!output) return tn_tensor_missing(operation);
   if (!tn_history_needs_grad(output))
     return tn_set_error(TN_INVALID_ARGUMENT, "%s: the tensor requires no "
                         "gradient: no operation on one that does made it",
@@ -88,7 +79,7 @@ tn_status tn_backward(tn_tensor *loss)
 static tn_status check_inputs(tn_tensor *const *inputs, int count)
 {
   for (int i = 0; i < count; i++) {
-    if (!inputs[i]) return refuse_null("grad_of");
+    if (!inputs[i]) return tn_tensor_missing("grad_of");
     if (!tn_history_needs_grad(inputs[i]))
       return tn_set_error(TN_INVALID_ARGUMENT, "grad_of: input %d requires no "
                           "gradient", i);

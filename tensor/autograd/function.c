@@ -136,6 +136,15 @@ static void forget(void *data)
   forget_context(holder->context);
 }
 
+/* A function of the program may have failed without saying why. */
+static tn_status reported(const tn_function_context *context,
+                          const char *which, tn_status status)
+{
+  if (tn_last_status() == status) return status;
+  return tn_set_error(status, "%s: %s gave %s", context->function->name,
+                      which, tn_status_name(status));
+}
+
 /* Runs in the scope of the node. */
 static tn_status formula(tn_node *node, tn_tensor **grads,
                          tn_tensor **results)
@@ -148,7 +157,7 @@ static tn_status formula(tn_node *node, tn_tensor **grads,
     context->function->backward(context, grads, node->output_count, results,
                                 node->input_count);
   tn_stream_pop(&guard);
-  return status;
+  return status == TN_OK ? status : reported(context, "backward", status);
 }
 
 static tn_node *node_for(tn_function_context *context)
@@ -301,6 +310,7 @@ static tn_status call_forward(tn_function_context *context,
   tn_grad_mode_guard mode = tn_grad_mode_push(false);
   tn_status status = context->function->forward(
     context, context->inputs, context->n_inputs, outputs, n_outputs);
+  if (status != TN_OK) status = reported(context, "forward", status);
   for (int i = 0; i < n_outputs; i++) tn_retain(outputs[i]);
   tn_grad_mode_pop(&mode);
   tn_scope_pop(&scope);
@@ -355,19 +365,29 @@ static tn_status give_all(tn_tensor **outputs, int n_outputs,
   return status;
 }
 
+static tn_status check_call(const tn_function *function,
+                            tn_tensor *const *inputs, int n_inputs,
+                            tn_tensor **outputs, int n_outputs)
+{
+  if (function && function->name && function->forward && function->backward &&
+      n_inputs >= 1 && n_outputs >= 1 && inputs && outputs)
+    return TN_OK;
+  return tn_set_error(TN_INVALID_ARGUMENT, "function_apply: a name, forward, "
+                      "backward, an input and an output are needed");
+}
+
 tn_status tn_function_apply(const tn_function *function, void *data,
                             tn_tensor *const *inputs, int n_inputs,
                             tn_tensor **outputs, int n_outputs)
 {
-  if (!function || !function->forward || !function->backward ||
-      n_inputs < 1 || n_outputs < 1 || !inputs || !outputs)
-    return tn_set_error(TN_INVALID_ARGUMENT, "function_apply: forward, "
-                        "backward, an input and an output are needed");
-  for (int i = 0; i < n_outputs; i++) outputs[i] = NULL;
-  tn_function_context *context = context_new(function, data, inputs, n_inputs);
+  for (int i = 0; outputs && i < n_outputs; i++) outputs[i] = NULL;
+  tn_status checked = check_call(function, inputs, n_inputs, outputs,
+                                 n_outputs);
+  tn_function_context *context =
+    checked == TN_OK ? context_new(function, data, inputs, n_inputs) : NULL;
   if (!context) {
-    if (function->forget) function->forget(data);
-    return TN_OUT_OF_MEMORY;
+    if (function && function->forget) function->forget(data);
+    return tn_last_status();
   }
   tn_status status = apply(context, outputs, n_outputs);
   if (context->node) tn_node_release(context->node);

@@ -93,7 +93,7 @@ static tn_status check_grad(const tn_tensor *t, const tn_tensor *grad)
 
 tn_status tn_set_grad(tn_tensor *t, tn_tensor *grad)
 {
-  if (!t) return tn_set_error(TN_INVALID_ARGUMENT, "set_grad: NULL");
+  if (!t) return tn_tensor_missing("set_grad");
   if (!grad && !t->history) return TN_OK;
   tn_status status = grad ? check_grad(t, grad) : TN_OK;
   if (status != TN_OK) return status;
@@ -106,7 +106,7 @@ tn_status tn_set_grad(tn_tensor *t, tn_tensor *grad)
 
 tn_status tn_retain_grad(tn_tensor *t)
 {
-  if (!t) return tn_set_error(TN_INVALID_ARGUMENT, "retain_grad: NULL");
+  if (!t) return tn_tensor_missing("retain_grad");
   if (!tn_history_needs_grad(t))
     return tn_set_error(TN_INVALID_ARGUMENT, "retain_grad: the tensor "
                         "requires no gradient");

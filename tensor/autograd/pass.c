@@ -134,11 +134,30 @@ static tn_status arrive_for_caller(tn_pass *pass, tn_tensor **at,
   return take_late(pass, at, arrival);
 }
 
+/* Leaves of a module can be moved while what was computed of them lives on. */
+static tn_status check_leaf(const tn_tensor *leaf, const tn_tensor *grad)
+{
+  if (leaf->dtype == grad->dtype &&
+      tn_tensor_place(leaf) == tn_tensor_place(grad))
+    return TN_OK;
+  return tn_set_error(TN_MODIFIED_IN_PLACE, "backward: a gradient of %s on %s "
+                      "for a leaf that is %s on %s now: it was moved after it "
+                      "was used", tn_dtype_name((tn_dtype)grad->dtype),
+                      tn_tensor_place(grad)->name,
+                      tn_dtype_name((tn_dtype)leaf->dtype),
+                      tn_tensor_place(leaf)->name);
+}
+
 static tn_status arrive_at_leaf(tn_pass *pass, tn_tensor *leaf,
                                 sent_gradient arrival)
 {
-  if (!pass->wanted && leaf->history && leaf->history->requires_grad)
-    return arrive_for_caller(pass, &leaf->history->grad, arrival);
+  if (!pass->wanted && leaf->history && leaf->history->requires_grad) {
+    tn_status status = check_leaf(leaf, arrival.grad);
+    if (status == TN_OK)
+      return arrive_for_caller(pass, &leaf->history->grad, arrival);
+    tn_release(arrival.grad);
+    return status;
+  }
   tn_capture *capture =
     pass->wanted ? tn_wanted_capture(pass->wanted, leaf, 0) : NULL;
   if (capture) return arrive_for_caller(pass, &capture->grad, arrival);

@@ -158,6 +158,7 @@ static int by_sequence(const void *a, const void *b)
 /* The oldest first: what a node leads to is known before it. */
 static void judge(tn_wanted *wanted, node_list *list)
 {
+  if (list->count == 0) return;
   qsort(list->nodes, list->count, sizeof(tn_node *), by_sequence);
   for (size_t at = 0; at < list->count; at++) {
     tn_node *node = list->nodes[at];

@@ -5,9 +5,14 @@
 tn_tensor *tn_callable_call(const tn_callable *callable, tn_tensor **inputs,
                             int n)
 {
-  if (callable && callable->call)
+  bool has_inputs = n == 0 || (n > 0 && inputs);
+  if (callable && callable->call && has_inputs)
     return callable->call(callable->self, inputs, n);
-  tn_set_error(TN_INVALID_ARGUMENT, "callable: there is nothing to call");
+  if (has_inputs)
+    tn_set_error(TN_INVALID_ARGUMENT, "callable: there is nothing to call");
+  else
+    tn_set_error(TN_INVALID_ARGUMENT, "callable: %d inputs%s", n,
+                 inputs ? "" : " in a list that is NULL");
   return NULL;
 }
 

@@ -20,8 +20,12 @@ typedef struct making {
 
 static tn_tensor *call_source(tn_graphed *graphed)
 {
-  return tn_callable_call(&graphed->source, graphed->inputs,
-                          graphed->n_inputs);
+  tn_tensor *output = tn_callable_call(&graphed->source, graphed->inputs,
+                                       graphed->n_inputs);
+  if (!output && tn_last_status() == TN_OK)
+    tn_set_error(TN_INVALID_ARGUMENT, "make_graphed_callables: a callable "
+                 "gave no tensor and no error");
+  return output;
 }
 
 /* The inputs that require a gradient; numbers[] are theirs. */
@@ -286,7 +290,8 @@ static tn_status check(const tn_callable *callables, int n_callables,
                         "warm-up runs: 0 (for %d) and more are possible",
                         options->num_warmup_iters, WARM_UPS);
   for (int i = 0; i < n_callables && status == TN_OK; i++)
-    status = check_callable(&callables[i], samples + i * n_inputs, n_inputs,
+    status = check_callable(&callables[i],
+                            samples + (size_t)i * (size_t)n_inputs, n_inputs,
                             tn_tensor_place(samples[0]));
   return status;
 }
@@ -295,8 +300,8 @@ static tn_status make(making *of, const tn_callable *callables,
                       tn_tensor *const *samples, int n_inputs)
 {
   for (int i = 0; i < of->count; i++) {
-    of->graphed[i] = tn_graphed_new(&callables[i], samples + i * n_inputs,
-                                    n_inputs);
+    of->graphed[i] = tn_graphed_new(
+        &callables[i], samples + (size_t)i * (size_t)n_inputs, n_inputs);
     if (!of->graphed[i]) return tn_last_status();
   }
   return capture_on_stream(of, tn_tensor_place(samples[0])->device);
@@ -308,6 +313,7 @@ tn_status tn_make_graphed_callables_with(const tn_callable *callables,
                                          int n_inputs, tn_callable *out,
                                          tn_graphed_options options)
 {
+  for (int i = 0; out && i < n_callables; i++) out[i] = (tn_callable){ 0 };
   tn_status status = check(callables, n_callables, sample_inputs, n_inputs,
                            out, &options);
   if (status != TN_OK) return status;
@@ -319,10 +325,9 @@ tn_status tn_make_graphed_callables_with(const tn_callable *callables,
   status = make(&of, callables, sample_inputs, n_inputs);
   for (int i = 0; i < n_callables; i++) {
     if (status != TN_OK) tn_graphed_release(of.graphed[i]);
-    out[i] = status == TN_OK
-                 ? (tn_callable){ tn_graphed_call, of.graphed[i],
-                                  tn_graphed_release }
-                 : (tn_callable){ 0 };
+    else
+      out[i] = (tn_callable){ tn_graphed_call, of.graphed[i],
+                              tn_graphed_release };
   }
   tn_stream_release(of.stream);
   free(of.graphed);

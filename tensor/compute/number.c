@@ -51,6 +51,15 @@ tn_arg tn_number_bits(tn_dtype dtype, double value)
   return arg;
 }
 
+tn_status tn_number_check(tn_dtype dtype, double value, const char *operation)
+{
+  if (dtype == TN_BOOL || tn_number_fits(dtype, trunc(value)) ||
+      (dtype == TN_U8 && value > -256 && value < 0))
+    return TN_OK;
+  return tn_set_error(TN_INVALID_ARGUMENT, "%s: %g does not fit into a tensor "
+                      "of %s", operation, value, tn_dtype_name(dtype));
+}
+
 bool tn_number_fits(tn_dtype dtype, double value)
 {
   switch (dtype) {

@@ -11,6 +11,11 @@ tn_arg tn_number_arg(tn_dtype dtype, double value);
 /* The bits of it, as kernels of the family "move" take them. */
 tn_arg tn_number_bits(tn_dtype dtype, double value);
 
+/* Whether all elements of a tensor can become that number: an integer dtype
+ * must have it, once cut; u8 takes negative ones too, which wrap. */
+tn_status tn_number_check(tn_dtype dtype, double value,
+                          const char *operation);
+
 /* Whether an integer dtype has that whole number, or it is a float's. */
 bool tn_number_fits(tn_dtype dtype, double value);
 

@@ -240,7 +240,12 @@ static const tn_nn_class sequential_class = { "Sequential",
 
 tn_nn_module *tn_nn_sequential(tn_nn_module *const *modules, int n)
 {
-  bool is_whole = true;
+  bool is_whole = n >= 0 && (modules || n == 0);
+  if (!is_whole) {
+    tn_set_error(TN_INVALID_ARGUMENT, "Sequential: %d modules%s", n,
+                 modules ? "" : " in a list that is NULL");
+    return NULL;
+  }
   for (int i = 0; i < n; i++) is_whole &= modules[i] != NULL;
   tn_nn_module *sequence =
       is_whole ? tn_nn_module_new(&sequential_class, NULL) : NULL;

@@ -199,6 +199,11 @@ tn_tensor *tn_nn_forward_with(tn_nn_module *module, tn_tensor *const *inputs,
                               int n)
 {
   if (!module) return NULL;
+  if (n < 0 || (n > 0 && !inputs)) {
+    tn_set_error(TN_INVALID_ARGUMENT, "%s: %d inputs%s", module->of->name, n,
+                 inputs ? "" : " in a list that is NULL");
+    return NULL;
+  }
   for (int i = 0; i < n; i++)
     if (!inputs[i]) return NULL;
   tn_scope_guard scope = tn_scope_push();

@@ -52,6 +52,11 @@ tn_optim *tn_optim_sgd_with(tn_tensor *const *parameters, int n, double lr,
       tn_optim_check("sgd", "weight decay", options.weight_decay, INFINITY)
         != TN_OK)
     return NULL;
+  if (!isfinite(options.dampening)) {
+    tn_set_error(TN_INVALID_ARGUMENT, "sgd: dampening %g: a finite number is "
+                 "needed", options.dampening);
+    return NULL;
+  }
   if (options.nesterov && (options.momentum == 0 || options.dampening != 0)) {
     tn_set_error(TN_INVALID_ARGUMENT, "sgd: nesterov with momentum %g and "
                  "dampening %g: a momentum and no dampening is needed",

@@ -300,12 +300,13 @@ static bool run_forward(tn_tensor **x, const attention_data *data,
   tn_attention a = { .scale = data->scale, .is_causal = data->is_causal };
   int64_t sizes[TN_DIMS_MAX + 2];
   int ndim = data->batch.ndim;
-  if (!arrange(&a, x, &data->batch)) return false;
   for (int i = 0; i < ndim; i++) sizes[i] = data->batch.sizes[i];
-  sizes[ndim] = a.queries;
-  sizes[ndim + 1] = a.values;
-  *y = tn_tensor_new(a.place, a.dtype, (tn_shape){ sizes, ndim + 2 }, NAME);
+  sizes[ndim] = last_size(x[Q], 2);
+  sizes[ndim + 1] = last_size(x[V], 1);
+  *y = tn_tensor_new(tn_tensor_place(x[Q]), (tn_dtype)x[Q]->dtype,
+                     (tn_shape){ sizes, ndim + 2 }, NAME);
   if (!*y || (*y)->numel == 0) return *y;
+  if (!arrange(&a, x, &data->batch)) return false;
   if (a.keys == 0)
     return tn_fill_bytes((*y)->storage->address, a.place->device, 0,
                          (*y)->storage->bytes) == TN_OK;

@@ -15,12 +15,10 @@ static tn_tensor *compute(tn_tensor *t, cumsum_data data)
 {
   tn_tensor *x = tn_tensor_contiguous(t, "cumsum");
   tn_tensor *y = x ? tn_tensor_like(x, (tn_dtype)x->dtype, "cumsum") : NULL;
-  int64_t outer = 1, n = 1, inner = 1;
-  for (int i = 0; i < t->ndim; i++) {
-    if (i < data.dim) outer *= t->sizes[i];
-    else if (i == data.dim) n = t->sizes[i];
-    else inner *= t->sizes[i];
-  }
+  int behind = t->ndim ? data.dim + 1 : 0;
+  int64_t outer = tn_sizes_product(t->sizes, data.dim);
+  int64_t n = t->ndim ? t->sizes[data.dim] : 1;
+  int64_t inner = tn_sizes_product(t->sizes + behind, t->ndim - behind);
   if (y && tn_cumsum_run(y, x, outer, n, inner, data.backwards) != TN_OK) {
     tn_release(y);
     y = NULL;

@@ -61,7 +61,7 @@ tn_tensor *tn_dropout(tn_tensor *t, double p, bool training)
 {
   if (!t) return NULL;
   if (!(p >= 0 && p <= 1)) {
-    tn_set_error(TN_INVALID_ARGUMENT, "dropout: probability %g: 0 to 1 is "
+    tn_set_error(TN_INVALID_ARGUMENT, "dropout: probability %.9g: 0 to 1 is "
                  "possible", p);
     return NULL;
   }

@@ -12,7 +12,9 @@
 
 static tn_tensor *fill(tn_tensor *t, double value, const char *operation)
 {
-  if (!t || tn_inplace_begin(t, operation) != TN_OK ||
+  if (!t ||
+      tn_number_check((tn_dtype)t->dtype, value, operation) != TN_OK ||
+      tn_inplace_begin(t, operation) != TN_OK ||
       tn_tensor_fill(t, value) != TN_OK)
     return NULL;
   return tn_inplace_end(t, NULL);
@@ -32,7 +34,9 @@ static tn_tensor *filled(tn_shape shape, double value,
                          tn_tensor_options options, const char *operation)
 {
   tn_tensor *t = tn_factory_new(shape, options, operation);
-  if (!t || tn_tensor_fill(t, value) == TN_OK)
+  if (!t ||
+      (tn_number_check((tn_dtype)t->dtype, value, operation) == TN_OK &&
+       tn_tensor_fill(t, value) == TN_OK))
     return tn_factory_finish(t, options);
   tn_release(t);
   return NULL;

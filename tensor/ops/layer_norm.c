@@ -41,7 +41,7 @@ static tn_status check_input(const tn_tensor *x, tn_shape shape)
   if (!tn_dtype_is_float((tn_dtype)x->dtype))
     return tn_set_error(TN_DTYPE_MISMATCH, "%s: dtype %s: f32 and f64 are "
                         "possible", name, tn_dtype_name((tn_dtype)x->dtype));
-  bool fits = shape.ndim >= 1 && shape.ndim <= x->ndim;
+  bool fits = shape.ndim >= 1 && shape.ndim <= x->ndim && shape.sizes;
   for (int i = 1; fits && i <= shape.ndim; i++)
     fits = shape.sizes[shape.ndim - i] == x->sizes[x->ndim - i];
   if (!fits)
@@ -59,8 +59,8 @@ static tn_status check(const tn_tensor *x, tn_shape shape,
   if (status == TN_OK) status = check_part(x, weight, shape, "weight");
   if (status == TN_OK) status = check_part(x, bias, shape, "bias");
   if (status != TN_OK) return status;
-  *data = (norm_data){ weight != NULL, shape.ndim, 1 };
-  for (int i = 0; i < shape.ndim; i++) data->n *= shape.sizes[i];
+  *data = (norm_data){ weight != NULL, shape.ndim,
+                       tn_sizes_product(shape.sizes, shape.ndim) };
   if (data->n <= TN_ROW_MAX) return TN_OK;
   return tn_set_error(TN_UNSUPPORTED, "%s: a mean over %" PRId64 " elements: "
                       "at most %" PRId64 " are supported", name, data->n,

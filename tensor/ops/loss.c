@@ -39,6 +39,17 @@ static tn_status check_target(const tn_tensor *x, const tn_tensor *target,
                       tn_shape_text(tn_tensor_shape(target)));
 }
 
+static tn_status check_reduction(tn_loss_reduction reduction,
+                                 const char *name)
+{
+  if (reduction == TN_LOSS_MEAN || reduction == TN_LOSS_SUM ||
+      reduction == TN_LOSS_NONE)
+    return TN_OK;
+  return tn_set_error(TN_INVALID_ARGUMENT, "%s: reduction %d: TN_LOSS_MEAN, "
+                      "TN_LOSS_SUM and TN_LOSS_NONE are possible", name,
+                      (int)reduction);
+}
+
 static tn_status bad_class(const int64_t *target, int64_t n, nll_data data,
                            const char *name)
 {
@@ -175,7 +186,9 @@ static tn_tensor *nll(tn_tensor *x, tn_tensor *target, bool are_scores,
                       tn_loss_reduction reduction, int64_t ignored,
                       const char *name)
 {
-  if (!x || !target || check_target(x, target, name) != TN_OK) return NULL;
+  if (!x || !target || check_target(x, target, name) != TN_OK ||
+      check_reduction(reduction, name) != TN_OK)
+    return NULL;
   nll_data data = { ignored, x->sizes[1] };
   tn_tensor *result = NULL, *kept;
   tn_with_scope {

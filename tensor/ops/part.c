@@ -38,6 +38,16 @@ static const tn_node_kind narrow_kind = { .name = "narrow",
 static const tn_node_kind select_kind = { .name = "select",
                                           .formula = select_formula };
 
+/* Of an empty view the offset says nothing, and may not fit. */
+static int64_t offset_of(const tn_tensor *t, int dim, int64_t start)
+{
+  int64_t offset;
+  if (__builtin_mul_overflow(start, t->strides[dim], &offset) ||
+      __builtin_add_overflow(offset, t->offset, &offset))
+    return t->offset;
+  return offset;
+}
+
 /* start and end are within the size. */
 static tn_tensor *take(tn_tensor *t, const part *of, const tn_node_kind *kind)
 {
@@ -48,9 +58,11 @@ static tn_tensor *take(tn_tensor *t, const part *of, const tn_node_kind *kind)
   }
   int64_t length = of->end - of->start;
   sizes[of->dim] = length / of->step + (length % of->step != 0);
-  if (sizes[of->dim] > 1) strides[of->dim] *= of->step;
+  if (sizes[of->dim] > 1 &&
+      __builtin_mul_overflow(strides[of->dim], of->step, &strides[of->dim]))
+    strides[of->dim] = 1; /* of an empty tensor: not used */
   return tn_view_give(t, (tn_shape){ sizes, t->ndim }, strides,
-                      t->offset + of->start * t->strides[of->dim], kind, of,
+                      offset_of(t, of->dim, of->start), kind, of,
                       sizeof *of);
 }
 
@@ -109,6 +121,6 @@ tn_tensor *tn_select(tn_tensor *t, int dim, int64_t index)
     strides[count++] = t->strides[i];
   }
   return tn_view_give(t, (tn_shape){ sizes, count }, strides,
-                      t->offset + of.start * t->strides[at], &select_kind,
-                      &of, sizeof of);
+                      offset_of(t, at, of.start), &select_kind, &of,
+                      sizeof of);
 }

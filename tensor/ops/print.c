@@ -202,9 +202,9 @@ static void print_facts(const printer *p)
 
 tn_status tn_print(tn_tensor *t, FILE *file)
 {
-  if (!t || !file)
-    return tn_set_error(TN_INVALID_ARGUMENT, "print: the %s is NULL",
-                        t ? "file" : "tensor");
+  if (!t) return tn_tensor_missing("print");
+  if (!file)
+    return tn_set_error(TN_INVALID_ARGUMENT, "print: the file is NULL");
   size_t bytes = (size_t)t->numel * tn_dtype_size((tn_dtype)t->dtype);
   char *data = malloc(bytes ? bytes : 1);
   if (!data)

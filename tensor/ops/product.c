@@ -16,8 +16,8 @@ static tn_tensor *turned(tn_tensor *t)
 static tn_tensor *as_rows(tn_tensor *t)
 {
   if (!t || t->ndim == 2) return t;
-  int64_t columns = t->sizes[t->ndim - 1], rows = 1;
-  for (int i = 0; i < t->ndim - 1; i++) rows *= t->sizes[i];
+  int64_t columns = t->sizes[t->ndim - 1];
+  int64_t rows = tn_sizes_product(t->sizes, t->ndim - 1);
   return tn_reshape(t, TN_SHAPE(rows, columns));
 }
 

@@ -1,6 +1,8 @@
 /* Random tensors. */
 #include "config.h"
 
+#include <math.h>
+
 #include "tensor/autograd/node.h"
 #include "tensor/compute/contiguous.h"
 #include "tensor/compute/random.h"
@@ -57,6 +59,11 @@ static tn_tensor *fill_in_place(tn_tensor *t, distribution *of, double first,
   return tn_inplace_end(t, NULL);
 }
 
+static double in_dtype(const tn_tensor *t, double value)
+{
+  return t->dtype == TN_F32 ? (double)(float)value : value;
+}
+
 tn_tensor *tn_uniform_(tn_tensor *t, double low, double high,
                        tn_generator *generator)
 {
@@ -64,6 +71,12 @@ tn_tensor *tn_uniform_(tn_tensor *t, double low, double high,
   if (!(low <= high)) {
     tn_set_error(TN_INVALID_ARGUMENT, "uniform_: from %g to %g: the second "
                  "bound must not be below the first", low, high);
+    return NULL;
+  }
+  if (!isfinite(in_dtype(t, high - low))) {
+    tn_set_error(TN_INVALID_ARGUMENT, "uniform_: from %g to %g: the distance "
+                 "does not fit %s", low, high,
+                 tn_dtype_name((tn_dtype)t->dtype));
     return NULL;
   }
   return fill_in_place(t, tn_uniform_run, low, high - low, generator,

@@ -7,11 +7,6 @@
 
 #include "tensor/tensor/tensor.h"
 
-static tn_status refuse_null(void)
-{
-  return tn_set_error(TN_INVALID_ARGUMENT, "the tensor is NULL");
-}
-
 /* Waits for what wrote the elements: the copy is ordered after the device's
  * current stream. */
 static tn_status read_rows(const tn_tensor *t, void *host)
@@ -23,7 +18,7 @@ static tn_status read_rows(const tn_tensor *t, void *host)
 
 tn_status tn_read(tn_tensor *t, void *host, size_t bytes)
 {
-  if (!t) return refuse_null();
+  if (!t) return tn_tensor_missing("read");
   size_t wanted = (size_t)t->numel * tn_dtype_size((tn_dtype)t->dtype);
   if (bytes != wanted)
     return tn_set_error(TN_INVALID_ARGUMENT, "read: %zu bytes for %" PRId64
@@ -52,7 +47,7 @@ typedef union number {
 
 static tn_status read_one(tn_tensor *t, number *value)
 {
-  if (!t) return refuse_null();
+  if (!t) return tn_tensor_missing("item");
   if (t->numel != 1)
     return tn_set_error(TN_SHAPE_MISMATCH, "item: shape %s: one element is "
                         "needed", tn_shape_text(tn_tensor_shape(t)));

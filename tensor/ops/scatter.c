@@ -99,7 +99,9 @@ static tn_status scatter_add_formula(tn_node *node, tn_tensor **grads,
   if (!index) return tn_last_status();
   if (tn_node_wants(node, 0)) results[0] = grads[0];
   if (tn_node_wants(node, 1))
-    results[1] = tn_gather(grads[0], *dim, index);
+    results[1] = index->numel
+                     ? tn_gather(grads[0], *dim, index)
+                     : tn_new_zeros(grads[0], tn_node_input_shape(node, 1));
   return tn_node_check(node, results);
 }
 
@@ -111,6 +113,7 @@ static const tn_node_kind scatter_add_kind = {
  * zeros elsewhere. */
 static tn_tensor *covered(tn_tensor *values, const tn_tensor *index)
 {
+  if (index->numel == 0) return values;
   for (int i = 0; values && i < index->ndim; i++)
     if (values->sizes[i] != index->sizes[i])
       values = tn_narrow(values, i, 0, index->sizes[i]);

@@ -95,8 +95,9 @@ static tn_node *record(tn_tensor *t, tn_tensor *mask)
 /* The number in the tensor's dtype, which the filled one keeps. */
 static bool is_number_of(const tn_tensor *t, double value, const char *name)
 {
-  if (t->dtype == TN_BOOL || tn_promote_number(t, value) == t->dtype)
-    return true;
+  if (t->dtype == TN_BOOL) return true;
+  if (tn_promote_number(t, value) == t->dtype)
+    return tn_number_check((tn_dtype)t->dtype, value, name) == TN_OK;
   tn_set_error(TN_DTYPE_MISMATCH, "%s: %g does not go into a tensor of %s",
                name, value, tn_dtype_name((tn_dtype)t->dtype));
   return false;

@@ -74,9 +74,13 @@ static int64_t count_classes(tn_tensor *indices)
   }
   tn_with_scope {
     tn_tensor *max = tn_max(indices);
-    greatest = max ? tn_item_i64(max) : -2;
+    if (!max) return -1;
+    greatest = tn_item_i64(max);
   }
-  return greatest + 1;
+  if (greatest >= 0 && greatest < INT64_MAX) return greatest + 1;
+  tn_set_error(TN_INVALID_ARGUMENT, "one_hot: the greatest index is %" PRId64
+               ": no number of classes is one more", greatest);
+  return -1;
 }
 
 tn_tensor *tn_one_hot(tn_tensor *indices, int64_t classes)

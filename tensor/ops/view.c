@@ -163,8 +163,10 @@ tn_tensor *tn_flatten(tn_tensor *t, int start_dim, int end_dim)
   int64_t sizes[TN_DIMS_MAX] = { 1 };
   int count = 0;
   for (int i = 0; i < t->ndim; i++) {
-    if (i <= start || i > end) sizes[count++] = t->sizes[i];
-    else sizes[count - 1] *= t->sizes[i];
+    if (i > start && i <= end) continue;
+    sizes[count++] = i == start
+                         ? tn_sizes_product(t->sizes + i, end - start + 1)
+                         : t->sizes[i];
   }
   return tn_reshape(t, (tn_shape){ sizes, count ? count : 1 });
 }

@@ -79,8 +79,10 @@ tn_place *tn_place_of(tn_device device)
     return NULL;
   }
   if (device.backend >= BACKENDS || device.index >= ORDINALS) {
-    tn_set_error(TN_UNSUPPORTED, "backend number %d: tensors know %d backends",
-                 device.backend, BACKENDS - 1);
+    tn_device_info info;
+    if (tn_device_get_info(device, &info) == TN_OK)
+      tn_set_error(TN_UNSUPPORTED, "backend number %d: tensors know %d "
+                   "backends", device.backend, BACKENDS - 1);
     return NULL;
   }
   place_row *row = row_of(device.backend);

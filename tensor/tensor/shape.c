@@ -13,6 +13,11 @@ const char *tn_shape_text(tn_shape shape)
   static __thread char texts[TEXTS][TEXT_SIZE];
   static __thread unsigned turn;
   char *text = texts[turn++ % TEXTS];
+  if (shape.ndim > 0 && !shape.sizes) return "NULL";
+  if (shape.ndim > TN_DIMS_MAX) { /* more than a caller may have */
+    snprintf(text, TEXT_SIZE, "[%d sizes]", shape.ndim);
+    return text;
+  }
   int used = snprintf(text, TEXT_SIZE, "[");
   for (int i = 0; i < shape.ndim && used < TEXT_SIZE - 1; i++)
     used += snprintf(text + used, (size_t)(TEXT_SIZE - used), "%s%" PRId64,
@@ -57,6 +62,16 @@ tn_status tn_shape_check(tn_shape shape, size_t item, const char *operation,
                         tn_shape_text(shape), item);
   *numel = is_empty ? 0 : product;
   return TN_OK;
+}
+
+int64_t tn_sizes_product(const int64_t *sizes, int count)
+{
+  int64_t product = 1;
+  for (int i = 0; i < count; i++)
+    if (sizes[i] == 0) return 0;
+  for (int i = 0; i < count; i++)
+    if (__builtin_mul_overflow(product, sizes[i], &product)) return INT64_MAX;
+  return product;
 }
 
 /* As in PyTorch, a size of 0 counts as 1 here. Strides of an empty tensor are

@@ -12,6 +12,11 @@ const char *tn_shape_text(tn_shape shape);
 tn_status tn_shape_check(tn_shape shape, size_t item, const char *operation,
                          int64_t *numel);
 
+/* Sizes that are not negative, multiplied: 0 if there is a 0 among them, else
+ * INT64_MAX where the product does not fit. That can only be of part of the
+ * sizes of an empty tensor, which nothing is computed of. */
+int64_t tn_sizes_product(const int64_t *sizes, int count);
+
 /* Strides of row order. */
 void tn_shape_strides(tn_shape shape, int64_t *strides);
 

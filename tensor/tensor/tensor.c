@@ -129,11 +129,8 @@ tn_tensor *tn_tensor_view(const tn_tensor *t, tn_shape shape,
   view->base = NULL;
   atomic_init(&view->base_changes, 0);
   set_shape(view, shape);
-  view->numel = 1;
-  for (int i = 0; i < shape.ndim; i++) {
-    view->numel *= shape.sizes[i];
-    view->strides[i] = strides[i];
-  }
+  view->numel = tn_sizes_product(shape.sizes, shape.ndim);
+  for (int i = 0; i < shape.ndim; i++) view->strides[i] = strides[i];
   view->is_contiguous = view->numel == 0 || is_row_order(view);
   return view;
 }
@@ -249,9 +246,17 @@ bool tn_tensors_coincide(const tn_tensor *a, const tn_tensor *b)
 
 /* ---- asking ---- */
 
+tn_status tn_tensor_missing(const char *operation)
+{
+  tn_status status = tn_last_status();
+  if (status != TN_OK) return status;
+  return tn_set_error(TN_INVALID_ARGUMENT, "%s: the tensor is NULL",
+                      operation);
+}
+
 static bool is_null(const tn_tensor *t)
 {
-  if (!t) tn_set_error(TN_INVALID_ARGUMENT, "the tensor is NULL");
+  if (!t) tn_tensor_missing("facts of a tensor");
   return !t;
 }
 
@@ -321,7 +326,7 @@ uint64_t tn_tensor_version(const tn_tensor *t)
 
 tn_status tn_record_stream(tn_tensor *t, tn_stream *stream)
 {
-  if (is_null(t)) return TN_INVALID_ARGUMENT;
+  if (!t) return tn_tensor_missing("record_stream");
   if (t->storage->block)
     return tn_block_record_stream(t->storage->block, stream);
   if (t->storage->pinned)

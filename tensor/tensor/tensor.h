@@ -55,6 +55,10 @@ static inline void *tn_tensor_address(const tn_tensor *t)
          t->offset * (int64_t)tn_dtype_size((tn_dtype)t->dtype);
 }
 
+/* For calls that end an expression: the error of what gave NULL, or else that
+ * the tensor is NULL. */
+tn_status tn_tensor_missing(const char *operation);
+
 /* New, contiguous, undefined content; of the caller, in no scope. The
  * operation is for messages. */
 tn_tensor *tn_tensor_new(tn_place *place, tn_dtype dtype, tn_shape shape,
