@@ -87,6 +87,7 @@ check_PROGRAMS += %D%/reports
 %C%_reports_SOURCES = %D%/reports.c $(tensor_test)
 %C%_reports_LDADD = $(tensor_ldadd)
 device_tests += %D%/reports
+
 check_PROGRAMS += %D%/abuse
 %C%_abuse_SOURCES = %D%/abuse.c $(tensor_test)
 %C%_abuse_LDADD = $(tensor_ldadd)
