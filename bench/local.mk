@@ -30,15 +30,17 @@ bench_cflags = $(AM_CFLAGS) -O2
   examples/charlm/model.c examples/charlm/model.h $(bench_sources)
 %C%_tensor_CFLAGS = $(bench_cflags)
 %C%_tensor_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
-%C%_tensor_LDADD = libtenon-tensor.la $(bench_ldadd)
+%C%_tensor_LDADD = libtenon-tensor.la $(bench_ldadd) -lm
 if LIBTORCH
 EXTRA_LTLIBRARIES += %D%/liblibtorch.la
 %C%_liblibtorch_la_SOURCES = %D%/libtorch.cc
 %C%_liblibtorch_la_CPPFLAGS = -I$(top_srcdir) $(TN_LIBTORCH_CPPFLAGS)
 %C%_liblibtorch_la_CXXFLAGS = -std=c++17 -O2
-%C%_liblibtorch_la_LIBADD = -ltorch -ltorch_cpu -lc10 -lstdc++
+%C%_liblibtorch_la_LIBADD = -ltorch -ltorch_cpu -lc10
 %C%_tensor_CPPFLAGS += -DTN_LIBTORCH
-%C%_tensor_LDADD += %D%/liblibtorch.la
+%C%_tensor_LDADD += -lstdc++ %D%/liblibtorch.la
+# libtool puts those two before what needs them.
+%C%_tensor_LDFLAGS = $(AM_LDFLAGS) -Wl,--no-as-needed
 endif
 
 if OPENCL
