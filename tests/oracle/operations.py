@@ -351,7 +351,8 @@ def matmul(g):
     b = g.new(other, dtype)
     if not b:
         return
-    bound = (4, 8) if is_float(g, a) or is_float(g, b) else None
+    # Additions in order, there, err more the more there are.
+    bound = (4, 8 + k // 16) if is_float(g, a) or is_float(g, b) else None
     name = 'matmul'
     if len(shape) == 2 and len(other) == 2 and g.chance(0.4):
         name = 'mm'
