@@ -109,10 +109,23 @@ if has_autotools >"$tap_scratch/log" 2>&1; then
     own ${MAKE:-make} check
   tap_has "$(cat "$project/conform.sh.log")" "level: minimal" \
     "X2 at level minimal"
+  # The next step of docs/writing-a-backend.md.
+  cp "$(find "$root" -path '*/examples/template/launch.c')" "$project"
+  sed -e '/---- the backend/i\
+#include "launch.c"\
+' -e 's/^  \.copy = &copy_table,/&\
+  .launch = \&launch_table,/' "$project/mine.c" >"$project/new.c" &&
+    mv "$project/new.c" "$project/mine.c"
+  logged "X3 launch is added: make check" own ${MAKE:-make} check
+  tap_has "$(cat "$project/conform.sh.log")" "level: launch" \
+    "X3 then the level is launch"
   logged "make distdir finds all files" own ${MAKE:-make} distdir
   logged "make install" own ${MAKE:-make} install
-  tap_has "$(run "$tenon" devices)" "mine:0" \
+  run "$tenon" devices >"$tap_scratch/devices"
+  tap_has "$(cat "$tap_scratch/devices")" "mine:0" \
     "the command lists the new device"
+  tap_empty "$(grep -A 2 '^mine:0' "$tap_scratch/devices" |
+    grep 'supplies launch')" "X3 and the core supplies launch no more"
   logged "make uninstall" own ${MAKE:-make} uninstall
   [ ! -e "$backends/tenon-mine.so" ]
   tap_ok $? "and no more"

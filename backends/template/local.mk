@@ -12,4 +12,4 @@ test_backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
 endif
 
 templatedir = $(exampledir)/template
-dist_template_DATA = %D%/template.c
+dist_template_DATA = %D%/launch.c %D%/template.c

@@ -40,6 +40,7 @@ static tn_status info(void *self, int ordinal, tn_backend_device_info *facts)
   snprintf(facts->name, sizeof facts->name, "Template device %d", ordinal);
   facts->memory_total = CAPACITY;
   facts->alignment = ALIGNMENT;
+  facts->max_group_size = 1;
   facts->numa_node = -1;
   return TN_OK;
 }
