@@ -84,8 +84,17 @@ void conform_linger(void);
 /* Asks until the stream is done or `ms` have passed; what it answered last. */
 tn_status conform_poll(tn_stream *stream, double ms);
 
-/* A kernel of conformance/kernels.c; absent without kernels. */
+/* A kernel of conformance/kernels.c; absent without a compiler for them. */
 tn_kernel *conform_kernel(const char *name);
+
+/* Launches of built-in kernels, fill_f32 and add_f32, which need none: y = value
+ * and y = y + 1. The first one must be outside of captures. */
+tn_status conform_set(float *y, float value, int64_t count);
+tn_status conform_add_one(float *y, int64_t count);
+
+/* Ends the test unless all elements have the value. */
+void conform_floats(const float *y, float wanted, int64_t count,
+                    const char *format, ...) TN_PRINTF(4, 5);
 
 /* Runs `part` in a forked child; what it returns is given back, or 1000 and
  * the signal that ended it. Up to `size` bytes that it writes to `answer` come

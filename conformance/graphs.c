@@ -10,35 +10,34 @@
 enum { COUNT = 1000 };
 
 static tn_stream *stream, *side;
-static tn_kernel *count_up, *set;
-static void *memory;
+static float *memory;
+
+static float *floats_new(void)
+{
+  void *new = conform_memory_new(conform_device, COUNT * 4);
+  conform_ok(tn_fill_bytes(new, conform_device, 0, COUNT * 4), "a fill");
+  return new;
+}
+
+static void add_one(float *y)
+{
+  conform_ok(conform_add_one(y, COUNT), "a launch");
+}
+
+static void is_value(const float *y, float wanted, const char *what)
+{
+  conform_ok(tn_synchronize(conform_device), "synchronising");
+  conform_floats(y, wanted, COUNT, "%s", what);
+}
 
 static void begin(void)
 {
-  count_up = conform_kernel("count_up");
-  set = conform_kernel("set");
   stream = conform_stream_new(conform_device, 0);
   side = conform_stream_new(conform_device, 0);
-  memory = conform_memory_new(conform_device, COUNT * 4);
-  conform_ok(tn_fill_bytes(memory, conform_device, 0, COUNT * 4), "a fill");
+  memory = floats_new();
+  add_one(memory);
+  conform_ok(conform_set(memory, 0, COUNT), "a launch");
   conform_ok(tn_synchronize(conform_device), "synchronising");
-}
-
-static void add_one(void *y)
-{
-  conform_ok(tn_launch(count_up, COUNT, TN_ARGS(TN_ARG_PTR(y),
-                                                TN_ARG_I64(COUNT))),
-             "a launch");
-}
-
-static void is_value(const void *y, int32_t wanted, const char *what)
-{
-  int32_t got[COUNT];
-  conform_ok(tn_synchronize(conform_device), "synchronising");
-  conform_fetch(conform_device, got, y, sizeof got);
-  for (int i = 0; i < COUNT; i++)
-    conform_check(got[i] == wanted, "%s: element %d is %d in place of %d",
-                  what, i, got[i], wanted);
 }
 
 static tn_graph *graph_new(void)
@@ -73,7 +72,7 @@ static void run_copies(void)
 {
   begin();
   tn_graph *graph = graph_new();
-  void *other = conform_memory_new(conform_device, COUNT * 4);
+  float *other = floats_new();
   tn_with_graph(graph, .stream = stream) {
     tn_copy(other, conform_device, memory, conform_device, COUNT * 4, true);
     add_one(other);
@@ -97,7 +96,7 @@ static const char *const deed_names[] = {
 
 static tn_status commit(deed which)
 {
-  static int32_t host[COUNT];
+  static float host[COUNT];
   switch (which) {
   case SYNCHRONIZE: return tn_stream_synchronize(stream);
   case SYNCHRONIZE_DEVICE: return tn_synchronize(conform_device);
@@ -124,9 +123,9 @@ static void run_refusals(void)
     conform_is(tn_graph_end(graph), TN_CAPTURE_VIOLATION,
                "the end of a capture with %s", deed_names[which]);
     tn_graph_release(graph);
-    is_value(memory, (int32_t)which, "nothing of it ran");
+    is_value(memory, (float)which, "nothing of it ran");
     tn_with_stream(stream) add_one(memory);
-    is_value(memory, (int32_t)which + 1, "the stream is usable");
+    is_value(memory, (float)which + 1, "the stream is usable");
   }
   tn_graph *graph = graph_new();
   conform_is(tn_graph_begin(graph,
@@ -140,8 +139,7 @@ static void run_fork(void)
   begin();
   tn_graph *graph = graph_new();
   tn_event *event = conform_event_new(0);
-  void *other = conform_memory_new(conform_device, COUNT * 4);
-  tn_fill_bytes(other, conform_device, 0, COUNT * 4);
+  float *other = floats_new();
   tn_with_graph(graph, .stream = stream) {
     add_one(memory);
     conform_ok(tn_event_record(event, stream), "recording");
@@ -170,9 +168,9 @@ static void run_memory(void)
 {
   begin();
   tn_graph *graph = graph_new();
-  void *inside = NULL;
+  float *inside = NULL;
   tn_with_graph(graph, .stream = stream) {
-    inside = conform_memory_new(conform_device, COUNT * 4);
+    inside = (float *)(void *)conform_memory_new(conform_device, COUNT * 4);
     tn_copy(inside, conform_device, memory, conform_device, COUNT * 4, true);
     add_one(inside);
     tn_copy(memory, conform_device, inside, conform_device, COUNT * 4, true);
@@ -232,13 +230,11 @@ static void run_argument(void)
   begin();
   tn_graph *graph = graph_new();
   tn_with_graph(graph, .stream = stream) {
-    conform_ok(tn_launch(set, COUNT, TN_ARGS(TN_ARG_PTR(memory),
-                                             TN_ARG_I32(3),
-                                             TN_ARG_I64(COUNT))), "a launch");
+    conform_ok(conform_set(memory, 3, COUNT), "a launch");
   }
   conform_ok(tn_graph_replay(graph), "a replay");
   is_value(memory, 3, "as captured");
-  tn_arg nine = TN_ARG_I32(9);
+  tn_arg nine = TN_ARG_F32(9);
   conform_ok(tn_graph_set_argument(graph, 0, 1, nine), "another argument");
   conform_ok(tn_graph_replay(graph), "a replay");
   is_value(memory, 9, "as set");
@@ -260,7 +256,7 @@ static void run_dump(void)
   FILE *file = open_memstream(&text, &size);
   conform_ok(tn_graph_dump(graph, file), "a dump");
   fclose(file);
-  conform_check(strstr(text, "count_up") != NULL, "the dump names kernels");
+  conform_check(strstr(text, "add_f32") != NULL, "the dump names kernels");
   free(text);
   tn_graph_release(graph);
 }

@@ -1,15 +1,13 @@
 /* Kernels of the suite's own, from portable source. */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "conformance/check.h"
 
 static const char source[] =
-    "TN_KERNEL(set, TN_OUT(int32, y), TN_VAL(int32, value), TN_VAL(int64, n))"
-    "{ TN_PARALLEL_FOR(i, n) y[i] = value; }\n"
-    "TN_KERNEL(count_up, TN_OUT(int32, y), TN_VAL(int64, n))"
-    "{ TN_PARALLEL_FOR(i, n) y[i] += 1; }\n"
     "TN_KERNEL(step_on, TN_OUT(int32, y), TN_VAL(int32, k), TN_VAL(int64, n))"
     "{ TN_PARALLEL_FOR(i, n) y[i] = (y[i] * 3 + k) % 1000003; }\n"
     "TN_KERNEL(take, TN_OUT(int64, y), TN_IN(int64, x), TN_VAL(int32, a),"
@@ -38,4 +36,57 @@ tn_kernel *conform_kernel(const char *name)
   tn_kernel *kernel = tn_kernel_get(module, name);
   conform_check(kernel != NULL, "kernel \"%s\"", name);
   return kernel;
+}
+
+static tn_kernel *builtin(const char *name)
+{
+  tn_module *module = tn_module_builtin(conform_device, "elementwise");
+  conform_check(module != NULL, "the built-in family \"elementwise\"");
+  tn_kernel *kernel = tn_kernel_get(module, name);
+  conform_check(kernel != NULL, "its kernel \"%s\"", name);
+  tn_module_release(module);
+  return kernel;
+}
+
+tn_status conform_set(float *y, float value, int64_t count)
+{
+  static tn_kernel *fill;
+  if (!fill) fill = builtin("fill_f32");
+  return tn_launch(fill, count, TN_ARGS(TN_ARG_PTR(y), TN_ARG_F32(value),
+                                        TN_ARG_I64(count)));
+}
+
+/* The ones are as many as any test has elements. */
+tn_status conform_add_one(float *y, int64_t count)
+{
+  enum { MOST = 1 << 20 };
+  static tn_kernel *add;
+  static float *ones;
+  if (!add) {
+    add = builtin("add_f32");
+    ones = (float *)(void *)conform_memory_new(conform_device, MOST * 4);
+    conform_ok(conform_set(ones, 1, MOST), "a launch");
+    conform_ok(tn_synchronize(conform_device), "synchronising");
+  }
+  conform_check(count <= MOST, "%lld elements", (long long)count);
+  return tn_launch(add, count, TN_ARGS(TN_ARG_PTR(y), TN_ARG_PTR(y),
+                                       TN_ARG_PTR(ones), TN_ARG_I64(count)));
+}
+
+void conform_floats(const float *y, float wanted, int64_t count,
+                    const char *format, ...)
+{
+  char text[200];
+  size_t size = (size_t)count * sizeof(float);
+  float *got = malloc(size);
+  conform_check(got != NULL, "memory of the host");
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  conform_fetch(conform_device, got, y, size);
+  for (int64_t i = 0; i < count; i++)
+    conform_check(got[i] == wanted, "%s: element %lld is %g in place of %g",
+                  text, (long long)i, (double)got[i], (double)wanted);
+  free(got);
 }

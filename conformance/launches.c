@@ -52,21 +52,17 @@ static void run_items(void)
 {
   static const int64_t counts[] = { 1, 2, 63, 64, 65, 1000, 65537, 1000003 };
   enum { EXTRA = 16 };
-  tn_kernel *count_up = conform_kernel("count_up");
   for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-    size_t whole = (size_t)(counts[k] + EXTRA) * sizeof(int32_t);
-    int32_t *got = (void *)conform_host_new(whole);
-    void *y = conform_memory_new(conform_device, whole);
+    size_t whole = (size_t)(counts[k] + EXTRA) * sizeof(float);
+    float *y = (float *)(void *)conform_memory_new(conform_device, whole);
     tn_fill_bytes(y, conform_device, 0, whole);
     for (int i = 0; i < 5; i++)
-      conform_ok(tn_launch(count_up, counts[k],
-                           TN_ARGS(TN_ARG_PTR(y), TN_ARG_I64(counts[k]))),
-                 "a launch of %lld items", (long long)counts[k]);
-    conform_fetch(conform_device, got, y, whole);
-    for (int64_t i = 0; i < counts[k] + EXTRA; i++)
-      conform_check(got[i] == (i < counts[k] ? 5 : 0),
-                    "of %lld items, number %lld ran %d times in 5 launches",
-                    (long long)counts[k], (long long)i, got[i]);
+      conform_ok(conform_add_one(y, counts[k]), "a launch of %lld items",
+                 (long long)counts[k]);
+    conform_floats(y, 5, counts[k], "5 launches of %lld items that add 1",
+                   (long long)counts[k]);
+    conform_floats(y + counts[k], 0, EXTRA, "what is behind %lld items",
+                   (long long)counts[k]);
     tn_free(y);
   }
 }
@@ -75,22 +71,22 @@ static void run_items(void)
 static void run_hint(void)
 {
   enum { COUNT = 3000 };
-  tn_kernel *count_up = conform_kernel("count_up");
-  int32_t got[COUNT];
-  void *y = conform_memory_new(conform_device, sizeof got);
-  tn_fill_bytes(y, conform_device, 0, sizeof got);
-  conform_ok(tn_launch(count_up, 1, TN_ARGS(TN_ARG_PTR(y),
-                                            TN_ARG_I64(COUNT))), "a launch");
-  conform_ok(tn_launch(count_up, 100000, TN_ARGS(TN_ARG_PTR(y),
+  static const int64_t hints[] = { 1, 7, 3000, 100000, 0 };
+  tn_module *module = tn_module_builtin(conform_device, "elementwise");
+  tn_kernel *fill = module ? tn_kernel_get(module, "fill_f32") : NULL;
+  conform_check(fill != NULL, "the built-in kernel fill_f32");
+  float *y = (float *)(void *)conform_memory_new(conform_device, COUNT * 4);
+  for (int i = 0; i < 5; i++) {
+    tn_fill_bytes(y, conform_device, 0, COUNT * 4);
+    conform_ok(tn_launch(fill, hints[i], TN_ARGS(TN_ARG_PTR(y),
+                                                 TN_ARG_F32(3),
                                                  TN_ARG_I64(COUNT))),
-             "a launch");
-  conform_ok(tn_launch(count_up, 0, TN_ARGS(TN_ARG_PTR(y),
-                                            TN_ARG_I64(COUNT))),
-             "a launch of 0 items");
-  conform_fetch(conform_device, got, y, sizeof got);
-  for (int i = 0; i < COUNT; i++)
-    conform_check(got[i] == 2, "item %d ran %d times in 2 launches, the "
-                  "bound in the kernel being 3000", i, got[i]);
+               "a launch of %lld items", (long long)hints[i]);
+    conform_floats(y, hints[i] ? 3 : 0, COUNT, "a launch of %lld items, the "
+                   "bound in the kernel being 3000", (long long)hints[i]);
+  }
+  tn_kernel_release(fill);
+  tn_module_release(module);
 }
 
 static void run_groups(void)
@@ -219,7 +215,7 @@ static void run_double(void)
 
 static void run_refusals(void)
 {
-  tn_kernel *set = conform_kernel("set");
+  tn_kernel *step = conform_kernel("step_on");
   void *y = conform_memory_new(conform_device, 64);
   tn_module *broken = tn_module_load(conform_device,
                                      "TN_KERNEL(broken, this is no kernel");
@@ -235,10 +231,10 @@ static void run_refusals(void)
   conform_is(tn_last_status(), TN_INVALID_ARGUMENT, "a kernel it lacks");
   conform_error_has("another", "it is named");
   tn_module_release(module);
-  conform_is(tn_launch(set, 4, TN_ARGS(TN_ARG_PTR(y), TN_ARG_F32(1),
+  conform_is(tn_launch(step, 4, TN_ARGS(TN_ARG_PTR(y), TN_ARG_F32(1),
                                        TN_ARG_I64(4))),
              TN_INVALID_ARGUMENT, "an argument of another kind");
-  conform_is(tn_launch(set, 4, TN_ARGS(TN_ARG_PTR(y), TN_ARG_I32(1))),
+  conform_is(tn_launch(step, 4, TN_ARGS(TN_ARG_PTR(y), TN_ARG_I32(1))),
              TN_INVALID_ARGUMENT, "too few arguments");
 }
 

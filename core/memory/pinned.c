@@ -386,7 +386,7 @@ bool tn_pinned_has(const void *address, uint64_t bytes)
   return found;
 }
 
-tn_status tn_pinned_use(const void *address, tn_stream *stream)
+static tn_status note_use(const void *address, tn_stream *stream)
 {
   tn_moment *moment;
   tn_status status = tn_stream_moment(stream, 0, &moment);
@@ -396,6 +396,19 @@ tn_status tn_pinned_use(const void *address, tn_stream *stream)
   if (piece) status = tn_uses_add(&piece->uses, stream, moment);
   pthread_mutex_unlock(&all.lock);
   if (!piece) tn_moment_release(moment);
+  return status;
+}
+
+/* A use that cannot be noted is waited for: the program may give the memory
+ * back once it was told. */
+tn_status tn_pinned_use(const void *address, tn_stream *stream)
+{
+  tn_status status = note_use(address, stream);
+  if (status == TN_OK) return TN_OK;
+  tn_error_state before;
+  tn_error_save(&before);
+  tn_stream_wait_idle(stream, TN_NO_LIMIT);
+  tn_error_restore(&before);
   return status;
 }
 
