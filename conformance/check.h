@@ -87,8 +87,8 @@ tn_status conform_poll(tn_stream *stream, double ms);
 /* A kernel of conformance/kernels.c; absent without a compiler for them. */
 tn_kernel *conform_kernel(const char *name);
 
-/* Launches of built-in kernels, fill_f32 and add_f32, which need none: y = value
- * and y = y + 1. The first one must be outside of captures. */
+/* Launches of built-in kernels, fill_f32 and add_f32, which need none: y =
+ * value and y = y + 1. The first one must be outside of captures. */
 tn_status conform_set(float *y, float value, int64_t count);
 tn_status conform_add_one(float *y, int64_t count);
 
