@@ -34,13 +34,15 @@ right() {
   tap_empty "$seed" "S1 $1: the right form is right with seeds 1 to 20"
 }
 
+# ThreadSanitizer sees the host's part of it, too, and ends with 66.
 wrong() {
   for seed in $seeds; do
     run "$1" --wrong cpu "$seed"
     status=$?
     [ $status -eq 0 ] || break
   done
-  [ $status -eq 1 ]
+  [ $status -eq 1 ] ||
+    { [ $status -eq 66 ] && [ "$TN_SANITIZERS" = thread ]; }
   tap_ok $? "S1 $1: the wrong form is wrong with seed $seed of 1 to 20"
   show
 }
