@@ -62,6 +62,18 @@ static void unlist(tn_graph *graph)
     atomic_fetch_sub(&tn_graphs_in_global_mode, 1);
 }
 
+static void check_joined(tn_graph *graph)
+{
+  const tn_lane *loose;
+  if (!tn_lanes_find_unjoined(graph, &loose))
+    tn_graph_invalidate(graph, "end of capture: no host memory to check %zu "
+                        "nodes", graph->nodes.count);
+  else if (loose)
+    tn_graph_invalidate(graph, "end of capture: stream %d of the capture has "
+                        "work that the stream where it began did not wait "
+                        "for", loose->number);
+}
+
 /* What became of the capture; without one, TN_OK. */
 static tn_status stop(tn_graph *graph)
 {
@@ -70,12 +82,7 @@ static tn_status stop(tn_graph *graph)
     pthread_mutex_unlock(&tn_capture_lock);
     return TN_OK;
   }
-  const tn_lane *loose = graph->is_invalid ? NULL
-                                           : tn_lanes_find_unjoined(graph);
-  if (loose)
-    tn_graph_invalidate(graph, "end of capture: stream %d of the capture has "
-                        "work that the stream where it began did not wait "
-                        "for", loose->number);
+  if (!graph->is_invalid) check_joined(graph);
   bool is_good = !graph->is_invalid;
   tn_lanes_end(graph);
   tn_graph_end_marks(graph);
@@ -280,7 +287,7 @@ tn_graph_guard tn_graph_push(tn_graph *graph, tn_graph_options options)
 
 void tn_graph_pop(tn_graph_guard *guard)
 {
-  if (!guard->active) return;
+  if (!guard || !guard->active) return;
   guard->active = 0;
   tn_graph_end(guard->graph);
   tn_stream_release(guard->stream);

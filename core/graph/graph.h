@@ -69,8 +69,9 @@ tn_status tn_lane_add(tn_graph *graph, tn_stream *stream,
 /* Gives all streams back. */
 void tn_lanes_end(tn_graph *graph);
 
-/* The first lane with work that the origin did not wait for; NULL: none. */
-const tn_lane *tn_lanes_find_unjoined(const tn_graph *graph);
+/* The first lane with work that the origin did not wait for; NULL: none. False
+ * without memory to look for it. */
+bool tn_lanes_find_unjoined(const tn_graph *graph, const tn_lane **found);
 
 /* ---- capture.c ---- */
 

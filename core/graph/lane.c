@@ -65,15 +65,16 @@ static bool *mark_reached(const tn_graph *graph, const tn_lane *origin)
   return reached;
 }
 
-const tn_lane *tn_lanes_find_unjoined(const tn_graph *graph)
+bool tn_lanes_find_unjoined(const tn_graph *graph, const tn_lane **found)
 {
-  const tn_lane *origin = graph->lanes, *found = NULL;
+  const tn_lane *origin = graph->lanes;
   while (origin->next) origin = origin->next;
   bool *reached = mark_reached(graph, origin);
-  if (!reached) return graph->lanes; /* without memory the capture fails */
-  for (const tn_lane *lane = graph->lanes; lane && !found; lane = lane->next)
+  *found = NULL;
+  if (!reached) return false;
+  for (const tn_lane *lane = graph->lanes; lane && !*found; lane = lane->next)
     for (uint32_t i = 0; i < lane->tails.count; i++)
-      if (!reached[lane->tails.items[i]]) found = lane;
+      if (!reached[lane->tails.items[i]]) *found = lane;
   free(reached);
-  return found;
+  return true;
 }

@@ -18,7 +18,7 @@ tn_grad_mode_guard tn_grad_mode_push(bool enabled)
 
 void tn_grad_mode_pop(tn_grad_mode_guard *guard)
 {
-  if (!guard->active) return;
+  if (!guard || !guard->active) return;
   guard->active = 0;
   is_off = !guard->saved;
 }

@@ -164,8 +164,11 @@ static tn_graph *begin(making *of)
 /* What went wrong in the capture says more than its end. */
 static tn_status end(tn_graph *graph, tn_status status)
 {
-  tn_status ended = tn_graph_end(graph);
-  return status == TN_OK ? ended : status;
+  char why[1024];
+  if (status == TN_OK) return tn_graph_end(graph);
+  snprintf(why, sizeof why, "%s", tn_error_message());
+  tn_graph_end(graph);
+  return tn_set_error(status, "%s", why);
 }
 
 static tn_status capture_forward(making *of, tn_graphed *graphed)
@@ -192,7 +195,10 @@ static tn_status capture_backward(making *of, tn_graphed *graphed)
   size_t count = (size_t)(graphed->n_inputs + graphed->n_leaves) + 1;
   graphed->grads = calloc(count, sizeof *graphed->grads);
   graphed->grad_output = tn_retain(tn_empty_like(graphed->output));
-  if (!graphed->grads || !graphed->grad_output) return tn_last_status();
+  if (!graphed->grads)
+    return tn_set_error(TN_OUT_OF_MEMORY, "make_graphed_callables: no host "
+                        "memory for %zu gradients", count);
+  if (!graphed->grad_output) return tn_last_status();
   tn_status status = lists_init(&lists, graphed);
   if (status != TN_OK) return status;
   graphed->backward = begin(of);

@@ -18,9 +18,12 @@ static __thread scope_stack stack;
 static pthread_key_t key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
+/* At the end of a thread, which may have left scopes open. */
 static void forget_stack(void *argument)
 {
   scope_stack *of_thread = argument;
+  while (of_thread->count > 0)
+    tn_release(of_thread->tensors[--of_thread->count]);
   free(of_thread->tensors);
   free(of_thread->marks);
   *of_thread = (scope_stack){ 0 };
@@ -61,7 +64,7 @@ tn_scope_guard tn_scope_push(void)
  * stack first. */
 void tn_scope_pop(tn_scope_guard *guard)
 {
-  if (!guard->active) return;
+  if (!guard || !guard->active) return;
   guard->active = 0;
   while (stack.depth >= guard->depth && stack.depth > 0) {
     size_t mark = stack.marks[stack.depth - 1];

@@ -6,6 +6,7 @@
 #include "tests/test_device.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "tests/tap.h"
@@ -336,12 +337,39 @@ static void test_callables(void)
          "C1 less than no inputs");
 }
 
+/* ---- scopes ---- */
+
+static void *leave_open(void *argument)
+{
+  (void)argument;
+  for (int i = 0; i < 3; i++) {
+    tn_scope_push();
+    ones(100, 100);
+  }
+  return NULL;
+}
+
+static void test_scopes(void)
+{
+  size_t before = tn_memory_allocated(device);
+  pthread_t thread;
+  bool is_done = pthread_create(&thread, NULL, leave_open, NULL) == 0 &&
+                 pthread_join(thread, NULL) == 0;
+  tap_ok(is_done && tn_memory_allocated(device) == before,
+         "M1 a thread that ends leaves no tensors in its open scopes");
+  tn_scope_pop(NULL);
+  tn_grad_mode_pop(NULL);
+  tn_graph_pop(NULL);
+  tap_ok(tn_is_grad_enabled(), "guards that are NULL are no guards");
+}
+
 int main(void)
 {
   static void (*const tests[])(void) = {
     test_lists, test_products, test_strides, test_numbers, test_one_hot,
     test_empty_indices, test_losses, test_last_error, test_devices,
-    test_functions, test_moved_leaf, test_modules, test_callables
+    test_functions, test_moved_leaf, test_modules, test_callables,
+    test_scopes
   };
   device = test_device();
   for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)

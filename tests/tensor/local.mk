@@ -92,3 +92,9 @@ check_PROGRAMS += %D%/abuse
 %C%_abuse_SOURCES = %D%/abuse.c $(tensor_test)
 %C%_abuse_LDADD = $(tensor_ldadd)
 device_tests += %D%/abuse
+
+check_PROGRAMS += %D%/host_memory
+%C%_host_memory_SOURCES = %D%/host_memory.c $(tensor_test)
+%C%_host_memory_LDADD = $(libtenon_tensor_la_OBJECTS) libtenon.la -lm
+%C%_host_memory_LDFLAGS = $(AM_LDFLAGS) \
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
