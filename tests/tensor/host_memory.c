@@ -11,16 +11,16 @@
 
 #include "tests/tap.h"
 
-/* The linker's --wrap. */
+/* The linker's --wrap; the core's own calls stay as they are. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
 void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-char *__wrap_strdup(const char *text);
-void __wrap_free(void *memory);
+TN_API void *__wrap_malloc(size_t size);
+TN_API void *__wrap_calloc(size_t count, size_t size);
+TN_API void *__wrap_realloc(void *memory, size_t size);
+TN_API char *__wrap_strdup(const char *text);
+TN_API void __wrap_free(void *memory);
 
 static long calls, live, fail_at, fail_from;
 
