@@ -88,7 +88,6 @@ check_PROGRAMS += %D%/reports
 %C%_reports_LDADD = $(tensor_ldadd)
 device_tests += %D%/reports
 
-<<<<<<< HEAD
 check_PROGRAMS += %D%/abuse
 %C%_abuse_SOURCES = %D%/abuse.c $(tensor_test)
 %C%_abuse_LDADD = $(tensor_ldadd)
@@ -99,9 +98,8 @@ check_PROGRAMS += %D%/host_memory
 %C%_host_memory_LDADD = $(libtenon_tensor_la_OBJECTS) libtenon.la -lm
 %C%_host_memory_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
-=======
+
 check_PROGRAMS += %D%/placement
 %C%_placement_SOURCES = %D%/placement.c $(values_test)
 %C%_placement_LDADD = $(tensor_ldadd)
 device_tests += %D%/placement
->>>>>>> 036df32 (wip)
