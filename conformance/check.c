@@ -367,12 +367,12 @@ static int report_facts(void)
 }
 
 /* Kernels that the core runs in the backend's place are tried like its own:
- * over mirrors, they try its copies. */
+ * over mirrors, they try its copies. But they do not go on by themselves. */
 static void check_parts(const conform_test *test)
 {
   tn_device_info info = conform_info();
   if (test->features & CONFORM_LAUNCH_BIT && !info.has_launch &&
-      !tn_is_available("cpu"))
+      (test->level == CONFORM_STREAMS || !tn_is_available("cpu")))
     conform_absent("launch");
   if (test->level == CONFORM_STREAMS && !info.has_stream)
     conform_absent("stream");

@@ -46,6 +46,19 @@ for base in cpu remote; do
   [ "$(tail -n 1 "$tap_scratch/out")" = 'level: streams' ]
   tap_ok $? "X3 an honest wrapper of $base is of level streams"
 done
+
+# Its streams are its own, its kernels the core's.
+TN_LIAR_WITHOUT=launch
+export TN_LIAR_WITHOUT
+for base in cpu remote; do
+  conform '' $base --time-limit 60
+  tap_ok $? "X3 a wrapper of $base without a launch table passes"
+  grep -E -A 3 '^not ok|^Bail' "$tap_scratch/out" | sed 's/^/# /'
+  grep -q '^ok [0-9]* - N1-bits [^#]*$' "$tap_scratch/out"
+  tap_ok $? "X3 with kernels"
+done
+unset TN_LIAR_WITHOUT
+
 grep -v '^#' "$top_srcdir/tests/liars.txt" > "$tap_scratch/lies"
 while read -r lie base tests; do
   caught "$lie" "$base" "$tests"

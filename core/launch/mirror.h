@@ -3,8 +3,10 @@
  * The cpu runs them in the backend's place. Where the host may use the
  * device's memory it does so in place; otherwise the whole blocks in which a
  * kernel's pointer arguments lie are copied to host memory, their mirrors, the
- * kernel works on those, and the blocks that it may write are copied back. It
- * is complete when the call returns. */
+ * kernel works on those, and the blocks that it may write are copied back. All
+ * streams of the device are waited for, and it is complete when the call
+ * returns: a stream that waits for what the caller is yet to do waits for
+ * good. */
 #ifndef TN_CORE_LAUNCH_MIRROR_H
 #define TN_CORE_LAUNCH_MIRROR_H
 

@@ -733,7 +733,9 @@ typedef struct tn_backend_api {
   const tn_backend_copy_table *copy;     /* [mandatory] */
   const tn_backend_launch_table *launch; /* [optional] absent: the core runs
                                           * kernels on the cpu backend, over
-                                          * mirrors of whole blocks; it says
+                                          * mirrors of whole blocks, each
+                                          * after all streams of the device
+                                          * and complete on return; it says
                                           * so once, and in its listings */
   const tn_backend_stream_table *stream; /* [optional] */
   const tn_backend_graph_table *graph;   /* [optional] */

@@ -3,6 +3,7 @@
  * conformance suite.
  *
  *   TN_LIAR_BASE=FILE   the honest plugin (tenon-cpu.so, tenon-remote.so)
+ *   TN_LIAR_WITHOUT=launch  has no such table: that is no lie
  *   TN_LIE=NAME         the promise that is broken; unset: none
  *   TENON_LIAR_FAIL=launch:N  the N-th launch fails when it runs
  *
