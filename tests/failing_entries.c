@@ -182,9 +182,14 @@ static size_t held(void)
 static const char *try_status(const char *entry, int status, bool is_once)
 {
   size_t before = held();
-  set(entry, status, is_once ? 1 : -1);
-  bool is_right = scenario();
-  int failed = control->failed;
+  bool is_right = true;
+  int failed = 0;
+  /* A wait is not asked for where what it waits for is past by then. */
+  for (int i = 0; i < 50 && is_right && failed == 0; i++) {
+    set(entry, status, is_once ? 1 : -1);
+    is_right = scenario();
+    failed = control->failed;
+  }
   if (!is_right) return "a wrong result, and no error";
   if (failed == 0) return "the entry was not called";
   if (failures == 0 && !may_pass(entry, status, is_once))
