@@ -64,6 +64,7 @@ libtenon_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS) \
   -DTN_LAYER_DIR='"$(layerdir)"' -DTN_DATA_DIR='"$(pkgdatadir)"'
 # nodelete: plugins and handlers at exit outlive a dlclose of the library.
 libtenon_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -Wl,-z,nodelete \
+  -Wl,-Bsymbolic-functions \
   -version-info $(TN_LT_VERSION)
 if HAVE_VERSION_SCRIPT
 libtenon_la_LDFLAGS += -Wl,--version-script=$(top_srcdir)/%D%/libtenon.map

@@ -1,8 +1,10 @@
 # The tensor library, on the public headers of the core.
 lib_LTLIBRARIES += libtenon-tensor.la
 libtenon_tensor_la_SOURCES =
+# Calls within the library take no detour for those who would replace them.
 libtenon_tensor_la_LIBADD = libtenon.la -lm
 libtenon_tensor_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -Wl,-z,nodelete \
+  -Wl,-Bsymbolic-functions \
   -version-info $(TN_LT_VERSION)
 if HAVE_VERSION_SCRIPT
 libtenon_tensor_la_LDFLAGS += \

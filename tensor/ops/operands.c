@@ -11,8 +11,8 @@ static tn_status broadcast(tn_operands *ready, tn_tensor *const *operands,
                            const char *operation)
 {
   ready->ndim = operands[0]->ndim;
-  memcpy(ready->sizes, operands[0]->sizes,
-         (size_t)ready->ndim * sizeof *ready->sizes);
+  for (int i = 0; i < ready->ndim; i++)
+    ready->sizes[i] = operands[0]->sizes[i];
   for (int i = 1; i < ready->count; i++) {
     tn_shape shape = tn_operands_shape(ready);
     tn_shape other = tn_tensor_shape(operands[i]);

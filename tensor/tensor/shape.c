@@ -3,7 +3,6 @@
 #include "tensor/tensor/shape.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define TEXTS 4
 #define TEXT_SIZE 200
@@ -84,13 +83,6 @@ void tn_shape_strides(tn_shape shape, int64_t *strides)
     int64_t size = shape.sizes[i] ? shape.sizes[i] : 1, next;
     if (!__builtin_mul_overflow(step, size, &next)) step = next;
   }
-}
-
-bool tn_shape_equal(tn_shape a, tn_shape b)
-{
-  return a.ndim == b.ndim &&
-         (a.ndim == 0 ||
-          memcmp(a.sizes, b.sizes, (size_t)a.ndim * sizeof *a.sizes) == 0);
 }
 
 int tn_dim_of(int dim, int ndim, const char *operation)

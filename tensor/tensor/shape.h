@@ -20,7 +20,14 @@ int64_t tn_sizes_product(const int64_t *sizes, int count);
 /* Strides of row order. */
 void tn_shape_strides(tn_shape shape, int64_t *strides);
 
-bool tn_shape_equal(tn_shape a, tn_shape b);
+/* A loop: sizes are few, and every operation compares some. */
+static inline bool tn_shape_equal(tn_shape a, tn_shape b)
+{
+  bool is_equal = a.ndim == b.ndim;
+  for (int i = 0; is_equal && i < a.ndim; i++)
+    is_equal = a.sizes[i] == b.sizes[i];
+  return is_equal;
+}
 
 /* 0 <= result < ndim (or 1 for a 0-dimensional tensor, whose dimensions -1 and
  * 0 are accepted), -1 with the error set. */
