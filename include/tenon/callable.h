@@ -47,11 +47,12 @@ typedef struct tn_graphed_options {
  * device, whose shapes, dtypes and requires_grad all later calls must have.
  *
  * The samples become the graphs' inputs: a call copies its inputs there unless
- * they are those. Its output is overwritten by the next call. Gradients are
- * the caller's own. Leaves that require a gradient and take part (parameters)
- * get theirs as from the eager callable. Random numbers are drawn anew in each
- * call. A module in evaluation runs as it is. The callables must outlive their
- * replacements.
+ * they are those. Its output is overwritten by the next call, after which it
+ * cannot be differentiated any more. Gradients are the caller's own. Leaves
+ * that require a gradient and take part (parameters) get theirs as from the
+ * eager callable; calls after one was moved are refused. Random numbers are
+ * drawn anew in each call. A module in evaluation runs as it is. The callables
+ * must outlive their replacements.
  *
  * Refused: buffers that require gradients, inputs that require one and have
  * no influence (unless allowed), inputs on different devices, gradients of

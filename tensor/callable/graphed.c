@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "tensor/autograd/node.h"
 #include "tensor/tensor/scope.h"
 
 tn_graphed *tn_graphed_new(const tn_callable *source,
@@ -42,13 +43,53 @@ void tn_graphed_release(void *argument)
     tn_release(graphed->inputs[i]);
     if (graphed->grads) tn_release(graphed->grads[i]);
   }
+  for (int i = 0; graphed->captured && i < graphed->n_leaves; i++)
+    tn_release(graphed->captured[i]);
   tn_release(graphed->output);
   tn_release(graphed->grad_output);
   tn_graph_release(graphed->forward);
   tn_graph_release(graphed->backward);
   free(graphed->inputs);
+  free(graphed->captured);
   free(graphed->grads);
   free(graphed);
+}
+
+tn_status tn_graphed_note_leaves(tn_graphed *graphed)
+{
+  graphed->captured = calloc((size_t)graphed->n_leaves + 1,
+                             sizeof *graphed->captured);
+  if (!graphed->captured)
+    return tn_set_error(TN_OUT_OF_MEMORY, "make_graphed_callables: no host "
+                        "memory");
+  for (int i = 0; i < graphed->n_leaves; i++) {
+    tn_tensor *leaf = graphed->inputs[graphed->n_inputs + i];
+    graphed->captured[i] = tn_tensor_view(leaf, tn_tensor_shape(leaf),
+                                          leaf->strides, leaf->offset);
+    if (!graphed->captured[i]) return tn_last_status();
+  }
+  return TN_OK;
+}
+
+static tn_status check_leaves(const tn_graphed *graphed)
+{
+  for (int i = 0; i < graphed->n_leaves; i++) {
+    const tn_tensor *leaf = graphed->inputs[graphed->n_inputs + i];
+    if (leaf->storage != graphed->captured[i]->storage)
+      return tn_set_error(TN_INVALID_ARGUMENT, "graphed callable: a parameter "
+                          "of shape %s was moved to other memory after the "
+                          "capture: make a new callable",
+                          tn_shape_text(tn_tensor_shape(leaf)));
+  }
+  return TN_OK;
+}
+
+/* Whether the output is an input, or a view of one. */
+static bool gives_input(const tn_graphed *graphed)
+{
+  for (int i = 0; i < graphed->n_inputs + graphed->n_leaves; i++)
+    if (graphed->inputs[i]->storage == graphed->output->storage) return true;
+  return false;
 }
 
 /* Into the memory that the graph reads, unless it is there already. */
@@ -70,11 +111,14 @@ static tn_status forward(tn_function_context *context,
     status = bring(graphed->inputs[i], inputs[i]);
   if (status == TN_OK) status = tn_graph_replay(graphed->forward);
   if (status != TN_OK) return status;
+  if (!gives_input(graphed) && !tn_inplace_end(graphed->output, NULL))
+    return tn_last_status();
   outputs[0] = tn_detach(graphed->output);
-  return outputs[0] ? TN_OK : tn_last_status();
+  return outputs[0] ? tn_context_save(context, outputs[0]) : tn_last_status();
 }
 
-/* The caller's gradients are copies: the next call overwrites the graph's. */
+/* The caller's gradients are copies: the next call overwrites the graph's. So
+ * it does what the graph saved: the output's version tells. */
 static tn_status backward(tn_function_context *context,
                           tn_tensor *const *grad_outputs, int n_outputs,
                           tn_tensor **grad_inputs, int n_inputs)
@@ -84,7 +128,9 @@ static tn_status backward(tn_function_context *context,
   if (tn_is_grad_enabled())
     return tn_set_error(TN_UNSUPPORTED, "graphed callable: its backward pass "
                         "cannot be differentiated (create_graph)");
-  tn_status status = bring(graphed->grad_output, grad_outputs[0]);
+  if (!tn_context_saved(context, 0)) return tn_last_status();
+  tn_status status = check_leaves(graphed);
+  if (status == TN_OK) status = bring(graphed->grad_output, grad_outputs[0]);
   if (status == TN_OK) status = tn_graph_replay(graphed->backward);
   for (int i = 0; i < n_inputs && status == TN_OK; i++) {
     if (!graphed->grads[i] || !tn_context_needs_grad(context, i)) continue;
@@ -163,5 +209,7 @@ tn_tensor *tn_graphed_call(void *self, tn_tensor **inputs, int n)
     if (!inputs[i]) return NULL;
   if (graphed->module && !tn_nn_is_training(graphed->module))
     return tn_callable_call(&graphed->source, inputs, n);
-  return check(graphed, inputs, n) == TN_OK ? apply(graphed, inputs) : NULL;
+  if (check_leaves(graphed) != TN_OK || check(graphed, inputs, n) != TN_OK)
+    return NULL;
+  return apply(graphed, inputs);
 }

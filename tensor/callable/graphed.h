@@ -14,7 +14,9 @@ typedef struct tn_graphed {
                                  * gradient */
   int n_inputs, n_leaves;
   tn_tensor **inputs;    /* the samples, then the leaves; referenced */
-  tn_tensor **grads;     /* of those, in the backward graph's memory; NULL:
+  tn_tensor **captured;  /* the leaves as the graphs know them: views, which
+                          * keep that memory */
+  tn_tensor **grads;     /* of inputs[], in the backward graph's memory; NULL:
                           * no gradient */
   tn_tensor *output;     /* in the forward graph's memory; with its history
                           * until the backward pass is captured */
@@ -25,6 +27,9 @@ tn_graphed *tn_graphed_new(const tn_callable *source,
                            tn_tensor *const *samples, int n);
 tn_graphed *tn_graphed_retain(tn_graphed *graphed);
 void tn_graphed_release(void *graphed);
+
+/* Notes where the leaves are. */
+tn_status tn_graphed_note_leaves(tn_graphed *graphed);
 
 /* The replacement's call. */
 tn_tensor *tn_graphed_call(void *self, tn_tensor **inputs, int n);

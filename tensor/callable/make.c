@@ -232,6 +232,8 @@ static tn_status capture_all(making *of)
       status = capture_backward(of, of->graphed[i]);
   for (int i = 0; i < of->count && status == TN_OK; i++)
     status = drop_history(of->graphed[i]);
+  for (int i = 0; i < of->count && status == TN_OK; i++)
+    status = tn_graphed_note_leaves(of->graphed[i]);
   return status;
 }
 

@@ -337,6 +337,52 @@ static void test_callables(void)
          "C1 less than no inputs");
 }
 
+static tn_tensor *squared(void *self, tn_tensor **inputs, int n)
+{
+  (void)self;
+  return n == 1 ? tn_mul(inputs[0], inputs[0]) : NULL;
+}
+
+/* What the graph saved is that of the last call. */
+static void test_overwritten(void)
+{
+  tn_tensor *x = tn_requires_grad_(ones(2, 3), true);
+  tn_tensor *other = tn_requires_grad_(tn_full(TN_SHAPE(2, 3), 5,
+                                               .device = device), true);
+  const tn_callable eager = { squared, NULL, NULL };
+  tn_callable graphed = { 0 };
+  tap_ok(tn_make_graphed_callables(&eager, 1, &x, 1, &graphed) == TN_OK,
+         "C2 a callable");
+  tn_tensor *first = tn_sum(tn_callable_call(&graphed, &x, 1));
+  tn_tensor *second = tn_sum(tn_callable_call(&graphed, &other, 1));
+  tap_ok(tn_backward(second) == TN_OK && tn_grad(other) &&
+             tn_item(tn_sum(tn_grad(other))) == 60,
+         "C2 the last call can be differentiated");
+  failed(tn_backward(first) == TN_MODIFIED_IN_PLACE, TN_MODIFIED_IN_PLACE,
+         "graphed callable", "C2 B4 the one before it cannot");
+  tn_callable_release(&graphed);
+}
+
+static void test_moved_parameter(void)
+{
+  tn_nn_module *model = tn_nn_linear(3, 3, true, .device = device);
+  tn_callable eager = tn_nn_callable(model), graphed = { 0 };
+  tn_tensor *x = tn_requires_grad_(ones(2, 3), true);
+  tap_ok(tn_make_graphed_callables(&eager, 1, &x, 1, &graphed) == TN_OK,
+         "C1 a module as a graphed callable");
+  tn_tensor *before = tn_sum(tn_callable_call(&graphed, &x, 1));
+  if (tn_nn_to(model, .dtype = TN_F64) && tn_nn_to(model, .dtype = TN_F32)) {
+    failed(!tn_callable_call(&graphed, &x, 1), TN_INVALID_ARGUMENT, "moved",
+           "C1 no calls with parameters that were moved");
+    failed(tn_backward(before) != TN_OK, TN_INVALID_ARGUMENT, "moved",
+           "C1 nor backward passes");
+  } else
+    tap_skip("the device has no f64");
+  tn_callable_release(&graphed);
+  tn_callable_release(&eager);
+  tn_nn_module_release(model);
+}
+
 /* ---- scopes ---- */
 
 static void *leave_open(void *argument)
@@ -369,7 +415,7 @@ int main(void)
     test_lists, test_products, test_strides, test_numbers, test_one_hot,
     test_empty_indices, test_losses, test_last_error, test_devices,
     test_functions, test_moved_leaf, test_modules, test_callables,
-    test_scopes
+    test_overwritten, test_moved_parameter, test_scopes
   };
   device = test_device();
   for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
