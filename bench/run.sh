@@ -21,11 +21,12 @@ do
   section "kernels, $threads" env TENON_NUM_THREADS=$threads \
     "$bench/kernels" "$parts/3-kernels-$threads.json" "$filter"
 done
-# These settings of the machine would halve the peer's products.
+# These settings of the machine would halve the peer's products; OpenBLAS does
+# not ask libtorch how many threads it may have.
 for threads in 1 2
 do
   section "tensors, $threads" env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE \
-    TENON_NUM_THREADS=$threads "$bench/tensor" \
+    OPENBLAS_NUM_THREADS=$threads TENON_NUM_THREADS=$threads "$bench/tensor" \
     "$parts/3-tensor-$threads.json" "$filter"
 done
 if test -x "$bench/opencl"
