@@ -90,6 +90,8 @@ typedef struct tn_tensor_options {
 TN_API tn_tensor *tn_empty_with(tn_shape shape, tn_tensor_options options);
 TN_API tn_tensor *tn_zeros_with(tn_shape shape, tn_tensor_options options);
 TN_API tn_tensor *tn_ones_with(tn_shape shape, tn_tensor_options options);
+/* A value that an integer dtype has not is TN_INVALID_ARGUMENT, as it is for
+ * tn_fill_ and tn_masked_fill. */
 TN_API tn_tensor *tn_full_with(tn_shape shape, double value,
                                tn_tensor_options options);
 

@@ -122,8 +122,9 @@ static const tn_node_kind cat_kind = { .name = "cat",
 static bool are_there(tn_tensor *const *tensors, int n, const char *operation)
 {
   if (n < 1 || !tensors) {
-    tn_set_error(TN_INVALID_ARGUMENT, "%s: %d tensors: at least one is needed",
-                 operation, n);
+    tn_set_error(TN_INVALID_ARGUMENT, "%s: %d tensors%s: at least one is "
+                 "needed", operation, n,
+                 tensors ? "" : " in a list that is NULL");
     return false;
   }
   for (int i = 0; i < n; i++)

@@ -65,6 +65,9 @@ static void test_lists(void)
            "a list of %d sizes is refused by all that take one",
            list.ndim);
   }
+  tn_clear_error();
+  failed(!tn_cat(NULL, 2, 0), TN_INVALID_ARGUMENT, "NULL",
+         "a list of tensors that is NULL is said to be that");
   failed(!tn_sum_dims(t, TN_SHAPE(MOST), false), TN_INVALID_ARGUMENT,
          "dimension 9223372036854775807 of 2",
          "a dimension that is no int is named as it was given");
