@@ -168,6 +168,10 @@ forward_backend *forward_make(const tn_host_api *host,
                               const tn_backend_api *next,
                               const forward_hooks *hooks);
 
+/* Whether the call's stream is being captured by its backend, so that work
+ * becomes part of a graph. */
+bool forward_is_captured(const forward_call *call);
+
 /* "(OUT, float, y), ..." of a kernel, NULL if the backend will not say. */
 const char *forward_signature(const forward_kernel *kernel);
 

@@ -7,11 +7,30 @@
   { .entry = FORWARD_graph_##entry_, .backend = (device_)->backend, \
     .device = (device_), __VA_ARGS__ }
 
+/* Streams being captured by their backends, in the process. */
+static int captures;
+
+bool forward_is_captured(const forward_call *call)
+{
+  int32_t state = TN_CAPTURE_NONE;
+  uint64_t id;
+  if (!call->stream || !call->backend->graph.capture_info ||
+      !__atomic_load_n(&captures, __ATOMIC_ACQUIRE))
+    return false;
+  return call->backend->graph.capture_info(call->stream->next, &state,
+                                           &id) != TN_OK ||
+         state != TN_CAPTURE_NONE;
+}
+
 static tn_status graph_capture_begin(tn_backend_stream *stream, int32_t mode)
 {
   forward_stream *s = STREAM(stream);
   forward_call call = OF(capture_begin, s->device, .stream = s);
-  return CALL_ON(&call, call.backend->graph.capture_begin(s->next, mode));
+  __atomic_add_fetch(&captures, 1, __ATOMIC_ACQ_REL);
+  tn_status status =
+      CALL_ON(&call, call.backend->graph.capture_begin(s->next, mode));
+  if (status != TN_OK) __atomic_sub_fetch(&captures, 1, __ATOMIC_ACQ_REL);
+  return status;
 }
 
 static tn_status captured(forward_call *call, tn_backend_graph *next,
@@ -36,6 +55,7 @@ static tn_status graph_capture_end(tn_backend_stream *stream,
   forward_call call = OF(capture_end, s->device, .stream = s);
   if (!begin_call(&call)) return call.status;
   tn_status status = call.backend->graph.capture_end(s->next, &next);
+  __atomic_sub_fetch(&captures, 1, __ATOMIC_ACQ_REL);
   if (status == TN_OK) status = captured(&call, next, graph);
   return end_call(&call, status);
 }

@@ -1,6 +1,7 @@
 # Layers: plugins around other plugins, chosen by TENON_LAYERS. Each is one
 # module with its own copy of the forwarding backend.
-layer_LTLIBRARIES += %D%/tenon-layer-fault.la %D%/tenon-layer-trace.la
+layer_LTLIBRARIES += %D%/tenon-layer-fault.la %D%/tenon-layer-trace.la \
+  %D%/tenon-layer-race.la
 layer_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
 
 noinst_LTLIBRARIES += %D%/libforward.la
@@ -30,3 +31,14 @@ noinst_LTLIBRARIES += %D%/libforward.la
 %C%_tenon_layer_trace_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 %C%_tenon_layer_trace_la_LDFLAGS = $(backend_ldflags)
 %C%_tenon_layer_trace_la_LIBADD = %D%/libforward.la
+
+%C%_tenon_layer_race_la_SOURCES = \
+  %D%/order.c %D%/order.h \
+  %D%/race.c \
+  %D%/race_clock.c %D%/race_clock.h \
+  %D%/race_memory.c %D%/race_memory.h \
+  %D%/race_pinned.c %D%/race_pinned.h \
+  %D%/race_site.c %D%/race_site.h
+%C%_tenon_layer_race_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
+%C%_tenon_layer_race_la_LDFLAGS = $(backend_ldflags)
+%C%_tenon_layer_race_la_LIBADD = %D%/libforward.la

@@ -23,22 +23,6 @@ static const char *status_name(tn_status status)
   return (size_t)status < count ? status_names[status] : "unknown status";
 }
 
-/* Streams being captured by the backend itself, in the process. */
-static int captures;
-
-/* A point must not become part of a graph. */
-static bool is_captured(const forward_call *call)
-{
-  int32_t state = TN_CAPTURE_NONE;
-  uint64_t id;
-  if (!call->stream || !call->backend->graph.capture_info ||
-      !__atomic_load_n(&captures, __ATOMIC_ACQUIRE))
-    return false;
-  return call->backend->graph.capture_info(call->stream->next, &state,
-                                           &id) != TN_OK ||
-         state != TN_CAPTURE_NONE;
-}
-
 static bool is_work(forward_entry entry)
 {
   return entry == FORWARD_copy_copy || entry == FORWARD_copy_fill ||
@@ -98,11 +82,8 @@ static void begin_life(const forward_call *call)
     break;
   case FORWARD_alloc_alloc: count_memory(call, true); break;
   case FORWARD_alloc_free: count_memory(call, false); break;
-  case FORWARD_graph_capture_begin:
-    __atomic_add_fetch(&captures, 1, __ATOMIC_ACQ_REL);
-    break;
   case FORWARD_stream_wait:
-    if (!is_captured(call)) trace_stream_waits(call);
+    if (!forward_is_captured(call)) trace_stream_waits(call);
     break;
   default: break;
   }
@@ -126,9 +107,6 @@ static tn_status before(forward_call *call)
     break;
   }
   case FORWARD_stream_destroy: trace_stream_end(call->stream); break;
-  case FORWARD_graph_capture_end:
-    __atomic_sub_fetch(&captures, 1, __ATOMIC_ACQ_REL);
-    break;
   default: break;
   }
   call->kept[0] = trace_now();
@@ -149,7 +127,7 @@ static void after(forward_call *call)
   uint64_t begin = call->kept[0], end = trace_now(), correlation = 0;
   bool is_queued = call->status == TN_OK && call->device &&
                    call->device->data && is_work(call->entry) &&
-                   !is_captured(call);
+                   !forward_is_captured(call);
   if (is_queued) correlation = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
   if (is_told(call))
     trace_add_call(&(trace_call){

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -128,8 +129,17 @@ tn_status trace_file_name(const tn_host_api *host, const char *path)
   return status;
 }
 
+/* A process that has the old file open, as after a fork, keeps it to itself. */
+static void replace_file(void)
+{
+  struct stat facts;
+  if (lstat(trace.path, &facts) == 0 && S_ISREG(facts.st_mode))
+    unlink(trace.path);
+}
+
 static tn_status create(const tn_host_api *host)
 {
+  replace_file();
   int file = open(trace.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0)
     return host->error(TN_INVALID_ARGUMENT, "file=%s: cannot be written: %s",

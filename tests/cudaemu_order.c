@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/cudaemu/order.h"
+#include "layers/order.h"
 #include "tests/tap.h"
 
 enum { AGENTS = 3, STEPS = 40, BYTES = 160, TRACES = 20000 };

@@ -14,5 +14,10 @@ check_DATA += %D%/textstats_reference$(EXEEXT)
 CLEANFILES += %D%/textstats_reference$(EXEEXT)
 
 # Layers (docs/layers.md).
-dist_check_SCRIPTS += %D%/plugin_layers.sh %D%/trace.sh
-EXTRA_DIST += %D%/trace_check.py
+dist_check_SCRIPTS += %D%/plugin_layers.sh %D%/race.sh %D%/trace.sh
+EXTRA_DIST += %D%/trace_check.py build-aux/trace_svg.py
+EXTRA_PROGRAMS += %D%/race_cases
+check_DATA += %D%/race_cases$(EXEEXT)
+%C%_race_cases_SOURCES = %D%/race_cases.c
+%C%_race_cases_LDADD = $(tests_ldadd)
+CLEANFILES += %D%/race_cases$(EXEEXT)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "backends/cuda/driver.h"
-#include "tests/cudaemu/order.h"
+#include "layers/order.h"
 #include "tests/cudaemu/settings.h"
 
 #define EMU_PUBLIC __attribute__((visibility("default")))

@@ -16,7 +16,7 @@
 #ifndef TN_TESTS_CUDAEMU_HOST_H
 #define TN_TESTS_CUDAEMU_HOST_H
 
-#include "tests/cudaemu/order.h"
+#include "layers/order.h"
 
 /* Callers exclude each other. */
 

@@ -109,8 +109,8 @@ driver_ldflags = $(AM_LDFLAGS) -rpath /nowhere -version-info 1:0:0 -no-undefined
   %D%/memory_calls.c \
   %D%/module.c \
   %D%/module.h \
-  %D%/order.c \
-  %D%/order.h \
+  layers/order.c \
+  layers/order.h \
   %D%/report.c \
   %D%/settings.c \
   %D%/settings.h \
@@ -178,5 +178,5 @@ if CUDA
 dist_check_SCRIPTS += tests/on_cuda.sh tests/on_cuda_seeds.sh
 endif
 check_PROGRAMS += tests/cudaemu_order
-tests_cudaemu_order_SOURCES = tests/cudaemu_order.c tests/tap.c %D%/order.c
+tests_cudaemu_order_SOURCES = tests/cudaemu_order.c tests/tap.c layers/order.c
 tests_cudaemu_order_CPPFLAGS = $(AM_CPPFLAGS)

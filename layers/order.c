@@ -1,4 +1,4 @@
-#include "tests/cudaemu/order.h"
+#include "layers/order.h"
 
 #include <stdlib.h>
 #include <string.h>

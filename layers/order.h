@@ -2,8 +2,8 @@
  * stream), and for each piece of memory who read and wrote which bytes last.
  * Knows nothing of CUDA. Callers exclude each other, but for accesses to
  * different shadows. */
-#ifndef TN_TESTS_CUDAEMU_ORDER_H
-#define TN_TESTS_CUDAEMU_ORDER_H
+#ifndef TN_LAYERS_ORDER_H
+#define TN_LAYERS_ORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
