@@ -1,12 +1,12 @@
-"""Draws a file of the trace layer as SVG: trace_svg.py TRACE [OUT].
+"""Draws a file of the trace layer as SVG: trace_svg.py TRACE OUT.
 
 A band for each row, a box for each span, a line for each flow; colours tell
-kernels, copies, fills, host functions and calls apart. Only the last WINDOW
-microseconds that hold work are drawn."""
+kernels, copies, fills, host functions and calls apart. WINDOW
+microseconds from the middle of the work are drawn."""
 import json
 import sys
 
-WIDTH, BAND, LEFT, WINDOW = 960, 26, 170, 600.0
+WIDTH, BAND, LEFT, WINDOW = 980, 30, 180, 400.0
 COLOURS = {"cuda_runtime": "#b8b8c8", "kernel": "#3b7dd8",
            "gpu_memcpy": "#e0902f", "gpu_memset": "#8a5bc0",
            "host_function": "#3fa65a"}
@@ -32,12 +32,19 @@ def read(path):
 
 
 def select(spans):
-    """The spans of the window before the middle run's end."""
-    runs = sorted(e["ts"] for e in spans if e["cat"] != "cuda_runtime")
-    begin = runs[len(runs) // 2]
-    end = begin + WINDOW
-    return begin, [e for e in spans
-                   if e["ts"] >= begin and e["ts"] + e["dur"] <= end]
+    """From the call behind the middle run on, clipped to the window."""
+    runs = sorted((e for e in spans if e["cat"] != "cuda_runtime"),
+                  key=lambda e: e["ts"])
+    middle = runs[len(runs) // 2]["args"]["correlation"]
+    begin = next(e["ts"] for e in spans if e["cat"] == "cuda_runtime" and
+                 e["args"]["correlation"] == middle)
+    inside = []
+    for event in spans:
+        start = max(event["ts"], begin)
+        end = min(event["ts"] + event["dur"], begin + WINDOW)
+        if start < end:
+            inside.append({**event, "from": start, "for": end - start})
+    return begin, inside
 
 
 def box(out, x, y, width, event):
@@ -64,14 +71,14 @@ def legend(out, seen, y):
 
 def draw(rows, spans):
     begin, spans = select(spans)
-    scale = (WIDTH - LEFT - 10) / WINDOW
+    scale = (WIDTH - LEFT - 30) / WINDOW
     used = [r for r in rows if any((e["pid"], e["tid"]) == r for e in spans)]
     height = 40 + BAND * len(used) + 34
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" '
            f'height="{height}" viewBox="0 0 {WIDTH} {height}" '
            'font-family="sans-serif" font-size="11">',
            f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>']
-    for tick in range(0, int(WINDOW) + 1, 100):
+    for tick in range(0, int(WINDOW) + 1, int(WINDOW) // 6):
         x = LEFT + tick * scale
         out.append(f'<path d="M{x:.1f} 22V{height - 32}" stroke="#ddd"/>'
                    f'<text x="{x:.1f}" y="16" text-anchor="middle" '
@@ -79,12 +86,12 @@ def draw(rows, spans):
     places = {}
     for index, row in enumerate(used):
         y = 34 + index * BAND
-        out.append(f'<text x="6" y="{y + 13}">{escape(rows[row][:26])}'
+        out.append(f'<text x="6" y="{y + 13}">{escape(rows[row][:30])}'
                    '</text>')
         mine = [e for e in spans if (e["pid"], e["tid"]) == row]
-        for event in sorted(mine, key=lambda e: -e["dur"]):
-            x = LEFT + (event["ts"] - begin) * scale
-            box(out, x, y, event["dur"] * scale, event)
+        for event in sorted(mine, key=lambda e: -e["for"]):
+            x = LEFT + (event["from"] - begin) * scale
+            box(out, x, y, event["for"] * scale, event)
             id = event["args"]["correlation"]
             if id:
                 places.setdefault(id, []).append((x, y))
@@ -99,11 +106,8 @@ def draw(rows, spans):
 
 def main():
     picture = draw(*read(sys.argv[1]))
-    if len(sys.argv) > 2:
-        with open(sys.argv[2], "w", encoding="ascii") as file:
-            file.write(picture)
-    else:
-        sys.stdout.write(picture)
+    with open(sys.argv[2], "w", encoding="ascii") as file:
+        file.write(picture)
 
 
 main()
