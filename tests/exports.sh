@@ -79,7 +79,8 @@ tap_empty "$($nm -g --defined-only $objects |
   awk 'NF == 3 && $3 !~ /^(tn_|__asan|__odr_asan|__tsan|__ubsan)/')" \
   "its objects define no global name but tn_ ones"
 
-plugins=$(find "$top_builddir/backends" -name 'tenon-*.so' -path '*/.libs/*')
+plugins=$(find "$top_builddir/backends" "$top_builddir/layers" \
+  -name 'tenon-*.so' -path '*/.libs/*')
 for plugin in $plugins \
   "$top_builddir/tests/plugins/remote/.libs/tenon-remote.so"; do
   name=$(basename "$plugin")
