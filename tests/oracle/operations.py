@@ -239,6 +239,9 @@ def filling(g):
                [a], is_new=False, target=a)
     else:
         b = g.mate(a)
+        if g.dtype(a) in INTEGERS and is_float(g, b) and not (
+                (g.theirs(b) >= 0) & (g.theirs(b) <= 100)).all():
+            return  # what PyTorch makes of the others the machine decides
         g.call('copy_', f'{a}.copy_({b})', f'tn_copy_({a}, {b})', [a, b],
                is_new=False, target=a)
 
@@ -273,7 +276,12 @@ def reduction_bound(name, v, rest):
         return (4, 8), f'torch.{name}(size({v}){rest})'
     if name == 'prod':
         return (64, 0), None
-    if name in ('norm', 'var', 'std'):
+    if name in ('var', 'std'):
+        # What rounding the mean leaves of equal numbers, squared in var.
+        power = 2 if name == 'var' else 1
+        return (64, 8), (f'(size({v}).max() * 2**-{20 * (power - 1)})'
+                         f' * size({v}).max()**{power - 1}')
+    if name == 'norm':
         return (64, 8), None
     return None, None
 
@@ -301,6 +309,8 @@ def reduction(g):
                      f', {dim}, {correction}, {truth(keep)}')
     ours = f'tn_{name}{"" if whole else "_dim"}({a}{ours_rest})'
     bound, scale = reduction_bound(name, a, rest)
+    if name in ('var', 'std') and not g.theirs(a).numel():
+        scale = None
     g.call(name if whole else name + '_dim', theirs, ours, [a],
            floats_only(g, a, bound), scale if is_float(g, a) else None)
 
@@ -431,8 +441,8 @@ def softmax(g):
 @operation(4)
 def layer_norm(g):
     a = g.any(FLOATS, (1, 2, 3))
-    if not g.is_tame:
-        return
+    if not g.is_tame or (g.theirs(a).abs() > 1e15).any():
+        return  # squares overflow
     shape = list(g.theirs(a).shape)
     over = shape[-g.choose((1, 1, 2)):]
     weight = g.new(over, g.dtype(a)) if g.chance(0.7) else None
