@@ -116,6 +116,7 @@ static void test_root_gradient(void)
   settle();
   tn_with_stream(first) y = tn_mul_scalar(x, 3);
   if (!shut(&gate, ambient)) {
+    settle(); /* what ran there read x, which ends now */
     tap_skip("B2 the stream cannot be kept busy");
     return;
   }
@@ -134,6 +135,7 @@ static void test_usable_at_once(void)
   settle();
   tn_with_stream(first) y = tn_mul_scalar(x, 3);
   if (!shut(&gate, first)) {
+    settle(); /* what ran there read x, which ends now */
     tap_skip("B2 the stream cannot be kept busy");
     return;
   }
@@ -156,6 +158,7 @@ static void test_returned(void)
   settle();
   tn_with_stream(first) y = tn_mul_scalar(x, 3);
   if (!shut(&gate, first)) {
+    settle(); /* what ran there read x, which ends now */
     tap_skip("B2 the stream cannot be kept busy");
     return;
   }
@@ -228,6 +231,7 @@ static void test_saved_memory(void)
   }
   settle();
   if (!shut(&gate, first)) {
+    settle(); /* what ran there read x, which ends now */
     tap_skip("B2 the stream cannot be kept busy");
     return;
   }
