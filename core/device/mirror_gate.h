@@ -31,4 +31,8 @@ static inline void tn_mirror_gate_leave(const tn_backend *backend)
 void tn_mirror_gate_shut(void);
 void tn_mirror_gate_open(void);
 
+/* In a forked child, whose thread has another number than the one that shut
+ * the gate: the C library would take it for a reader. */
+void tn_mirror_gate_renew(void);
+
 #endif

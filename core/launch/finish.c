@@ -10,7 +10,7 @@
 static void arm(void)
 {
   pthread_atfork(tn_launcher_before_fork, tn_launcher_after_fork,
-                 tn_launcher_after_fork);
+                 tn_launcher_in_child);
   tn_shutdown_hook(TN_SHUTDOWN_LAUNCH, tn_launcher_unload_all);
 }
 

@@ -9,5 +9,6 @@ void tn_launch_arm(void);
 void tn_launcher_unload_all(void);
 void tn_launcher_before_fork(void);
 void tn_launcher_after_fork(void);
+void tn_launcher_in_child(void);
 
 #endif

@@ -275,3 +275,10 @@ void tn_launcher_after_fork(void)
   pthread_mutex_unlock(&making);
   tn_mirror_gate_open();
 }
+
+void tn_launcher_in_child(void)
+{
+  tn_device_visit(unlock_device, NULL);
+  pthread_mutex_unlock(&making);
+  tn_mirror_gate_renew();
+}
