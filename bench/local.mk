@@ -1,7 +1,8 @@
 # make bench: each figure beside its limit, as a table and as JSON.
 EXTRA_PROGRAMS += %D%/start %D%/core %D%/kernels %D%/tensor
 EXTRA_LTLIBRARIES = %D%/tiny.la
-EXTRA_DIST += %D%/run.sh %D%/results/2026-11-30-zen4-2cores.json
+EXTRA_DIST += %D%/run.sh %D%/results/2026-11-30-zen4-2cores.json \
+  %D%/results/2026-12-01-zen4-2cores-tensors.json
 noinst_HEADERS += %D%/cuda.h %D%/libtorch.h %D%/limit.h %D%/measure.h %D%/raw_cuda.h
 bench_programs = %D%/start %D%/core %D%/kernels %D%/tensor \
   %D%/tiny.la
