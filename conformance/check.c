@@ -115,12 +115,6 @@ void conform_absent(const char *format, ...)
   _exit(0);
 }
 
-void conform_pass(void)
-{
-  report("pass", "");
-  exit(0);
-}
-
 double conform_now(void)
 {
   struct timespec now;

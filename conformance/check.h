@@ -30,9 +30,6 @@ void conform_error_has(const char *part, const char *format, ...)
 void conform_absent(const char *format, ...) TN_PRINTF(1, 2)
     __attribute__((noreturn));
 
-/* A test that ends here passed. */
-void conform_pass(void) __attribute__((noreturn));
-
 /* Finds the device and opens it; tests that are not raw begin with it done. */
 void conform_open(void);
 tn_device_info conform_info(void);

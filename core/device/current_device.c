@@ -20,6 +20,14 @@ static bool is_explained(void)
          status == TN_NO_SUCH_DEVICE || status == TN_DEVICE_UNAVAILABLE;
 }
 
+/* A second use of the same device: the text has its cause already. */
+#define AFTER "the device is the invalid one, after this failure: "
+static bool is_told(void)
+{
+  return tn_last_status() == TN_INVALID_ARGUMENT &&
+         strncmp(tn_error_message(), AFTER, sizeof AFTER - 1) == 0;
+}
+
 static tn_status refuse_invalid(tn_device device)
 {
   if (tn_device_equal(device, not_given))
@@ -27,10 +35,10 @@ static tn_status refuse_invalid(tn_device device)
   if (!tn_device_equal(device, invalid))
     return tn_error(TN_INVALID_ARGUMENT, "backend %d, index %d is no device",
                     device.backend, device.index);
+  if (is_told()) return TN_INVALID_ARGUMENT;
   if (!is_explained())
     return tn_error(TN_INVALID_ARGUMENT, "the device is the invalid one");
-  return tn_error(TN_INVALID_ARGUMENT, "the device is the invalid one, after "
-                  "this failure: %s", tn_error_message());
+  return tn_error(TN_INVALID_ARGUMENT, AFTER "%s", tn_error_message());
 }
 
 tn_status tn_device_resolve(tn_device device, tn_device *out)

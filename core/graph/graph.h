@@ -89,9 +89,4 @@ extern tn_graph *tn_graphs_capturing;
 /* How many of them are in global mode, for those who only look. */
 extern atomic_int tn_graphs_in_global_mode;
 
-/* ---- replay.c ---- */
-
-/* The graph's lock is held, the caller is inside tn_enter. */
-tn_status tn_graph_run(tn_graph *graph, tn_stream *stream);
-
 #endif

@@ -75,7 +75,8 @@ static tn_status run_node(const tn_graph_node *node, tn_stream *stream)
   }
 }
 
-tn_status tn_graph_run(tn_graph *graph, tn_stream *stream)
+/* The graph's lock is held, the caller is inside tn_enter. */
+static tn_status run(tn_graph *graph, tn_stream *stream)
 {
   const tn_nodes *nodes = &graph->nodes;
   tn_status status = run_hooks(graph);
@@ -99,7 +100,7 @@ static tn_status replay(tn_graph *graph)
     return tn_capture_refuse(stream, "replay of a graph");
   tn_status status = tn_enter(graph->state);
   if (status != TN_OK) return status;
-  status = tn_graph_run(graph, stream);
+  status = run(graph, stream);
   tn_leave();
   return status;
 }

@@ -286,11 +286,6 @@ static void destroy(tn_node *node)
   free(node);
 }
 
-void tn_node_drop(tn_node *node)
-{
-  tn_node_release(node);
-}
-
 /* Without recursion, for graphs are deep: what is given back while a node is
  * destroyed waits until that is done. */
 void tn_node_release(tn_node *node)

@@ -94,18 +94,15 @@ tn_status tn_inplace_begin(tn_tensor *t, const char *operation);
  * follow. Returns t, or NULL on failure. _at: of a node with several outputs.
  *     tn_node *node = NULL;
  *     if (tn_inplace_begin(a, "mul_") != TN_OK) return NULL;
+ *     ...the computation (with a copy of what the formula needs before)...
  *     if (tn_grad_needed(inputs, 2)) {
  *       node = tn_node_new(&mul_kind, inputs, 2);
  *       if (!node) return NULL;
  *       ...saves...
  *     }
- *     ...the computation (on failure: tn_node_drop(node))...
  *     return tn_inplace_end(a, node); */
 tn_tensor *tn_inplace_end(tn_tensor *t, tn_node *node);
 tn_tensor *tn_inplace_end_at(tn_tensor *t, tn_node *node, int output);
-
-/* Gives back a node that is not finished; NULL too. */
-void tn_node_drop(tn_node *node);
 
 /* Gives a new view of t its history. `kind` computes the gradient of t from
  * that of the view, with data as of tn_node_data. Where t requires no gradient

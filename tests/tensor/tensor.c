@@ -53,6 +53,11 @@ static void test_invalid_device(void)
 {
   tn_tensor *t = tn_empty(TN_SHAPE(2), .device = { -1, -1 });
   tap_ok(!t, "T1 the invalid device makes no tensor");
+  tn_device unknown = tn_device_of("nosuch");
+  tn_empty(TN_SHAPE(2), .device = unknown);
+  tn_empty(TN_SHAPE(2), .device = unknown);
+  tap_has(tn_error_message(), "unknown backend \"nosuch\"",
+          "T1 every use of it tells why it is invalid");
   tn_device none = { device.backend, 400 };
   tn_clear_error();
   t = tn_empty(TN_SHAPE(2), .device = none);
