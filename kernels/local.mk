@@ -59,6 +59,7 @@ kernel_headers = \
   %D%/softmax_forms.h
 noinst_HEADERS += $(kernel_headers)
 EXTRA_DIST += $(kernel_sources) %D%/README.md build-aux/flatten.awk \
+  build-aux/kernel_headers.awk \
   build-aux/fit_kernel_math.py build-aux/fit_kernel_math_f64.py
 
 # Our flags come after the user's: those must not change what kernels compute,
@@ -89,8 +90,8 @@ SUFFIXES += .baseline.lo .v3.lo .v4.lo
 	$(kernel_compile) -DTN_CPU_LEVEL=v3 $(TN_V3_CFLAGS)
 .c.v4.lo:
 	$(kernel_compile) -DTN_CPU_LEVEL=v4 $(TN_V4_CFLAGS)
-$(kernel_objects): include/tenon/kernel_lang.h include/tenon/kernel_math.h \
-  include/tenon/kernel_math_f64.h $(kernel_headers)
+# Which headers each is made of.
+include %D%/headers.mk
 
 # What libtool makes beside them, which automake does not know of.
 mostlyclean-local:
@@ -138,9 +139,7 @@ SUFFIXES += .kernel
 .c.kernel:
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(AWK) -v include=$(top_srcdir)/include \
 	  -f $(top_srcdir)/build-aux/flatten.awk $< > $@.tmp && mv $@.tmp $@
-$(kernel_texts): build-aux/flatten.awk include/tenon/kernel_lang.h \
-  include/tenon/kernel_math.h \
-  include/tenon/kernel_math_f64.h $(kernel_headers)
+$(kernel_texts): build-aux/flatten.awk
 
 # What nvcc makes of them, committed: plugins are built with no nvcc too.
 kernel_ptx = \

@@ -48,9 +48,7 @@ nodist_%C%_tenon_cuda_la_SOURCES = %D%/families.c
 cuda_fatbins =
 if CUDA_FATBIN
 cuda_fatbins += $(kernel_ptx:kernels/ptx/%.ptx=%D%/fatbin/%.fatbin)
-$(cuda_fatbins): $(kernel_sources) $(kernel_headers) \
-  include/tenon/kernel_lang.h include/tenon/kernel_math.h \
-  include/tenon/kernel_math_f64.h
+$(cuda_fatbins):
 	$(AM_V_GEN)$(MKDIR_P) %D%/fatbin && \
 	  name=`basename $@ .fatbin` && codes= && \
 	  for arch in $(TN_CUDA_ARCHS); do \

@@ -46,7 +46,7 @@ check_PROGRAMS += %D%/math_f64
 %C%_math_f64_SOURCES = %D%/math_f64.c
 %C%_math_f64_LDADD = %D%/libtrials.la %D%/libimages.la -lm
 
-dist_check_SCRIPTS += %D%/texts.sh
+dist_check_SCRIPTS += %D%/headers.sh %D%/texts.sh
 
 # Records what the kernels give now.
 golden: %D%/on_cpu$(EXEEXT)
