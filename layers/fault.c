@@ -29,8 +29,7 @@ static const forward_entry silent[] = {
   FORWARD_device_close,         FORWARD_device_shutdown,
   FORWARD_alloc_free,           FORWARD_alloc_release,
   FORWARD_launch_module_unload, FORWARD_stream_destroy,
-  FORWARD_stream_point_release, FORWARD_graph_exec_destroy,
-  FORWARD_graph_graph_destroy,
+  FORWARD_stream_point_release, FORWARD_graph_destroy,
 };
 
 static bool can_fail(forward_entry entry)

@@ -46,6 +46,7 @@ static void show(forward_backend *b, const tn_backend_api *next)
 {
   tn_backend_api api = { .struct_size = sizeof api };
   take(&api, next, sizeof api);
+  if (b->hooks->hides_graphs) api.graph = NULL;
   b->next_self = api.self;
   b->name = api.name;
 #define TABLE(table) \

@@ -32,9 +32,8 @@
   X(stream, point_release) X(stream, elapsed) X(stream, host_function) \
   X(stream, take_error)
 #define FORWARD_GRAPH_ENTRIES(X) \
-  X(graph, capture_begin) X(graph, capture_end) X(graph, capture_info) \
-  X(graph, nodes) X(graph, instantiate) X(graph, launch) X(graph, update) \
-  X(graph, exec_destroy) X(graph, graph_destroy) X(graph, exchange_mode)
+  X(graph, capture_begin) X(graph, capture_after) X(graph, capture_node) \
+  X(graph, capture_end) X(graph, launch) X(graph, update) X(graph, destroy)
 /* math.call: a function that math.routine gave. */
 #define FORWARD_MATH_ENTRIES(X) X(math, routine)
 #define FORWARD_ENTRIES(X) \
@@ -68,6 +67,7 @@ typedef struct forward_stream {
   tn_backend_stream *next;
   forward_device *device;
   bool is_default;
+  bool is_captured; /* its commands become nodes of a graph */
   uint64_t number;
   void *data;
 } forward_stream;
@@ -93,12 +93,6 @@ typedef struct forward_graph {
   void *data;
 } forward_graph;
 
-typedef struct forward_exec {
-  tn_backend_exec *next;
-  forward_device *device;
-  void *data;
-} forward_exec;
-
 /* One call of an entry, as hooks see it; fields the entry has no argument
  * for are 0. Handles of the descriptors are wrapped ones. */
 struct forward_call {
@@ -110,7 +104,6 @@ struct forward_call {
   forward_module *module;
   forward_kernel *kernel;
   forward_graph *graph;
-  forward_exec *exec;
   const tn_alloc_desc *alloc;
   const tn_copy_desc *copy;
   const tn_fill_desc *fill;
@@ -137,6 +130,9 @@ typedef struct forward_hooks {
   void (*after)(forward_call *call);
   /* Supplies device.shutdown even where the next backend has none. */
   bool has_shutdown;
+  /* Offers no graph table, whatever the next backend has: the core then makes
+   * the calls of a graph one by one, and the hooks see each. */
+  bool hides_graphs;
 } forward_hooks;
 
 struct forward_backend {
@@ -170,7 +166,10 @@ forward_backend *forward_make(const tn_host_api *host,
 
 /* Whether the call's stream is being captured by its backend, so that work
  * becomes part of a graph. */
-bool forward_is_captured(const forward_call *call);
+static inline bool forward_is_captured(const forward_call *call)
+{
+  return call->stream && call->stream->is_captured;
+}
 
 /* "(OUT, float, y), ..." of a kernel, NULL if the backend will not say. */
 const char *forward_signature(const forward_kernel *kernel);

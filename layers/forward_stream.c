@@ -16,8 +16,10 @@ tn_status stream_made(forward_call *call, tn_backend_stream *next,
     return refuse_memory(call->backend, "stream");
   }
   *stream = (forward_stream){
-    next, call->device, call->flags & TN_STREAM_DEFAULT,
-    __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED), NULL
+    .next = next,
+    .device = call->device,
+    .is_default = call->flags & TN_STREAM_DEFAULT,
+    .number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED),
   };
   call->stream = stream;
   *out = (tn_backend_stream *)stream;

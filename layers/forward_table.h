@@ -18,7 +18,6 @@ extern const tn_backend_math_table forward_math_table;
 #define MODULE(handle) ((forward_module *)(handle))
 #define KERNEL(handle) ((forward_kernel *)(handle))
 #define GRAPH(handle) ((forward_graph *)(handle))
-#define EXEC(handle) ((forward_exec *)(handle))
 
 /* The next backend's handle; NULL stays NULL. */
 static inline tn_backend_device *next_device(tn_backend_device *device)

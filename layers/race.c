@@ -410,7 +410,9 @@ static tn_status read_options(const tn_host_api *host)
 const tn_backend_api *tn_backend_entry(const tn_host_api *host,
                                        const tn_backend_api *next)
 {
-  static const forward_hooks hooks = { .before = before, .after = after };
+  static const forward_hooks hooks = {
+    .before = before, .after = after, .hides_graphs = true
+  };
   if (next && read_options(host) != TN_OK) return NULL;
   if (next) the_host = host;
   forward_backend *backend = forward_make(host, next, &hooks);

@@ -141,17 +141,33 @@ static void after(forward_call *call)
   if (call->entry == FORWARD_device_shutdown) trace_file_flush();
 }
 
+static const forward_hooks hooks[] = {
+  { .before = before, .after = after, .has_shutdown = true,
+    .hides_graphs = true },
+  { .before = before, .after = after, .has_shutdown = true },
+};
+
+static tn_status check_graphs(const tn_host_api *host, const char *text)
+{
+  if (!*text || !strcmp(text, "nodes") || !strcmp(text, "whole"))
+    return TN_OK;
+  return host->error(TN_INVALID_ARGUMENT, "graphs=%s: nodes and whole are "
+                     "accepted", text);
+}
+
 const tn_backend_api *tn_backend_entry(const tn_host_api *host,
                                        const tn_backend_api *next)
 {
-  static const forward_hooks hooks = {
-    .before = before, .after = after, .has_shutdown = true
+  char path[PATH_MAX] = "", graphs[16] = "";
+  const layer_option options[] = {
+    { "file", path, sizeof path, "PATH" },
+    { "graphs", graphs, sizeof graphs, "nodes or whole" },
   };
-  char path[PATH_MAX] = "";
-  const layer_option options[] = { { "file", path, sizeof path, "PATH" } };
-  if (next && (layer_options_read(host, options, 1) != TN_OK ||
+  if (next && (layer_options_read(host, options, 2) != TN_OK ||
+               check_graphs(host, graphs) != TN_OK ||
                trace_file_name(host, path) != TN_OK))
     return NULL;
-  forward_backend *backend = forward_make(host, next, &hooks);
+  bool is_whole = strcmp(graphs, "whole") == 0;
+  forward_backend *backend = forward_make(host, next, hooks + is_whole);
   return backend ? &backend->api : NULL;
 }

@@ -21,6 +21,7 @@ TN_CUDA_CONSTANTS(CONSTANT)
       "cu" #name " of version " #version);
 TN_CUDA_REQUIRED(CALL)
 TN_CUDA_OPTIONAL(CALL)
+TN_CUDA_GRAPHS(CALL)
 
 #define COUNT(...) +1
 
@@ -30,6 +31,7 @@ int main(void)
            CUDA_VERSION % 1000 / 10);
   tap_ok(1, "%d constants are as in cuda.h", 0 TN_CUDA_CONSTANTS(COUNT));
   tap_ok(1, "%d calls are as in cudaTypedefs.h",
-         0 TN_CUDA_REQUIRED(COUNT) TN_CUDA_OPTIONAL(COUNT));
+         0 TN_CUDA_REQUIRED(COUNT) TN_CUDA_OPTIONAL(COUNT)
+             TN_CUDA_GRAPHS(COUNT));
   return tap_done();
 }

@@ -11,7 +11,8 @@
 typedef int CUresult;
 typedef int CUdevice;
 typedef int CUdevice_attribute, CUfunction_attribute, CUjit_option,
-    CUmemorytype, CUpointer_attribute, CUstreamCaptureMode;
+    CUmemorytype, CUpointer_attribute, CUstreamCaptureMode,
+    CUstreamCaptureStatus;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
@@ -19,6 +20,12 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUarray_st *CUarray;
+typedef struct CUkern_st *CUkernel;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef uint64_t cuuint64_t;
+typedef void (*CUhostFn)(void *);
 typedef struct CUuuid_st {
   char bytes[16];
 } CUuuid;
@@ -40,6 +47,15 @@ typedef struct CUDA_MEMCPY3D_st {
   size_t dstPitch, dstHeight;
   size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
+
+typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void **kernelParams, **extra;
+  CUkernel kern; /* in place of func */
+  CUcontext ctx; /* NULL: the current one */
+} CUDA_KERNEL_NODE_PARAMS;
 #endif
 
 #define TN_CUDA_OFFSET_(member, offset) \
@@ -55,6 +71,10 @@ TN_CUDA_OFFSET_(dstPitch, 160)
 TN_CUDA_OFFSET_(WidthInBytes, 176)
 TN_CUDA_OFFSET_(Depth, 192)
 _Static_assert(sizeof(CUDA_MEMCPY3D) == 200, "size of CUDA_MEMCPY3D");
+_Static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS, kernelParams) == 40 &&
+                   offsetof(CUDA_KERNEL_NODE_PARAMS, ctx) == 64 &&
+                   sizeof(CUDA_KERNEL_NODE_PARAMS) == 72,
+               "layout of CUDA_KERNEL_NODE_PARAMS");
 _Static_assert(sizeof(CUuuid) == 16, "size of CUuuid");
 _Static_assert(sizeof(CUresult) == 4 && sizeof(CUdevice) == 4 &&
                    sizeof(CUmemorytype) == 4 && sizeof(CUjit_option) == 4,
@@ -135,6 +155,8 @@ _Static_assert(sizeof(CUresult) == 4 && sizeof(CUdevice) == 4 &&
   X(CU_MEMORYTYPE_DEVICE, 2) \
   X(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2) \
   X(CU_STREAM_CAPTURE_MODE_RELAXED, 2) \
+  X(CU_STREAM_CAPTURE_STATUS_ACTIVE, 1) \
+  X(CU_STREAM_SET_CAPTURE_DEPENDENCIES, 1) \
   X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0) \
   X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1) \
   X(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3) \
@@ -244,11 +266,32 @@ enum {
 /* NULL where the driver is older. */
 #define TN_CUDA_OPTIONAL(X) X(FuncLoad, 12040, (CUfunction function))
 
+/* All there, or no graphs. */
+#define TN_CUDA_GRAPHS(X) \
+  X(StreamBeginCapture, 10010, (CUstream stream, CUstreamCaptureMode mode)) \
+  X(StreamEndCapture, 10000, (CUstream stream, CUgraph *graph)) \
+  X(StreamGetCaptureInfo, 11030, \
+    (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, \
+     CUgraph *graph, const CUgraphNode **nodes, size_t *count)) \
+  X(StreamUpdateCaptureDependencies, 11030, \
+    (CUstream stream, CUgraphNode *nodes, size_t count, unsigned flags)) \
+  X(LaunchHostFunc, 10000, \
+    (CUstream stream, CUhostFn function, void *argument)) \
+  X(GraphInstantiateWithFlags, 11040, \
+    (CUgraphExec *exec, CUgraph graph, unsigned long long flags)) \
+  X(GraphLaunch, 10000, (CUgraphExec exec, CUstream stream)) \
+  X(GraphExecKernelNodeSetParams, 12000, \
+    (CUgraphExec exec, CUgraphNode node, \
+     const CUDA_KERNEL_NODE_PARAMS *parameters)) \
+  X(GraphExecDestroy, 10000, (CUgraphExec exec)) \
+  X(GraphDestroy, 10000, (CUgraph graph))
+
 typedef struct tn_cuda_calls {
 #define TN_CUDA_MEMBER_(name, version, parameters) \
   CUresult(*name) parameters;
   TN_CUDA_REQUIRED(TN_CUDA_MEMBER_)
   TN_CUDA_OPTIONAL(TN_CUDA_MEMBER_)
+  TN_CUDA_GRAPHS(TN_CUDA_MEMBER_)
 #undef TN_CUDA_MEMBER_
 } tn_cuda_calls;
 

@@ -32,6 +32,7 @@ static const entry_point entry_points[] = {
   { "cu" #name, version, &cu_.name, false },
   TN_CUDA_REQUIRED(REQUIRED)
   TN_CUDA_OPTIONAL(OPTIONAL)
+  TN_CUDA_GRAPHS(OPTIONAL)
 };
 
 /* A function that is too new comes back as NULL with success, and its status

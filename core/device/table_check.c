@@ -46,10 +46,9 @@ static const entry_rule stream_rules[] = {
   RULE(stream, take_error, '!'), RULE(stream, point_release, '!'),
 };
 static const entry_rule graph_rules[] = {
-  RULE(graph, capture_begin, '!'), RULE(graph, capture_end, '!'),
-  RULE(graph, capture_info, '!'),  RULE(graph, nodes, '!'),
-  RULE(graph, instantiate, '!'),   RULE(graph, launch, '!'),
-  RULE(graph, exec_destroy, '!'),  RULE(graph, graph_destroy, '!'),
+  RULE(graph, capture_begin, '!'), RULE(graph, capture_node, '!'),
+  RULE(graph, capture_end, '!'),   RULE(graph, launch, '!'),
+  RULE(graph, destroy, '!'),
 };
 static const entry_rule math_rules[] = { RULE(math, routine, '!') };
 

@@ -87,7 +87,6 @@ typedef struct tn_backend_stream tn_backend_stream;
 typedef struct tn_backend_module tn_backend_module;
 typedef struct tn_backend_kernel tn_backend_kernel;
 typedef struct tn_backend_graph tn_backend_graph;
-typedef struct tn_backend_exec tn_backend_exec;
 
 /* A moment in a stream's queue: "all that was queued before has run". The
  * words are the backend's; {0, 0} is never a valid point. A point lives until
@@ -589,89 +588,83 @@ typedef struct tn_backend_stream_table {
 } tn_backend_stream_table;
 
 /* ------------------------------------------------------------------------
- * graph: native capture. Absent table: the core records and replays calls
- * itself, with the same rules.
+ * graph: recorded work that runs as a whole. Absent table, or no tables
+ * launch and stream beside it: the core replays the calls one by one, with
+ * the same rules.
+ *
+ * The core records what a program captures, checks it and gives it memory; a
+ * backend only makes of the finished recording what runs at less cost. For
+ * that the core creates a stream, and from one thread calls on it
+ *
+ *     capture_begin
+ *     for each command, those that it depends on first:
+ *         capture_after    the nodes of those
+ *         copy.copy, copy.fill, launch.launch or stream.host_function
+ *         capture_node     the command's own
+ *     capture_end          the graph
+ *
+ * and destroys it. A replay is one `update` for each launch whose arguments
+ * changed, and one `launch`. A command that the backend cannot have in a
+ * graph it refuses with TN_UNSUPPORTED; the core then ends the capture and
+ * replays that graph's calls one by one, and says so when asked. No memory is
+ * allocated or freed meanwhile by the thread that captures.
  * --------------------------------------------------------------------- */
 
-typedef enum tn_capture_mode {
-  TN_CAPTURE_GLOBAL,
-  TN_CAPTURE_THREAD_LOCAL,
-  TN_CAPTURE_RELAXED
-} tn_capture_mode;
-
-typedef enum tn_capture_state {
-  TN_CAPTURE_NONE,
-  TN_CAPTURE_ACTIVE,
-  TN_CAPTURE_INVALID
-} tn_capture_state;
-
-typedef enum tn_node_kind {
-  TN_NODE_KERNEL,
-  TN_NODE_COPY,
-  TN_NODE_FILL,
-  TN_NODE_HOST,
-  TN_NODE_EVENT,
-  TN_NODE_EMPTY
-} tn_node_kind;
-
-typedef struct tn_node_info {
-  size_t struct_size;
-  int32_t kind;             /* tn_node_kind */
-  uint32_t dependency_count;
-  const uint64_t *dependencies; /* indices of nodes; live with the graph */
-  tn_tag tag;
-} tn_node_info;
-
-/* New parameters for one node: as many slots as the kernel has, or a copy or
- * fill of the same kind and devices. The others are NULL. */
+/* New arguments of a launch: all of what launch.launch was given for it, of
+ * which only values in `slots` differ. */
 typedef struct tn_node_update {
   size_t struct_size;
-  uint64_t node; /* index */
+  uint64_t node; /* from capture_node */
+  tn_backend_kernel *kernel;
+  const tn_backend_launch_desc *launch;
   const uint64_t *slots;
-  const tn_copy_desc *copy;
-  const tn_fill_desc *fill;
 } tn_node_update;
 
 typedef struct tn_backend_graph_table {
   size_t struct_size;
 
-  /* [mandatory] Work on `stream`, and on streams that wait for its points,
-   * is recorded instead of run until capture_end, mode: tn_capture_mode. */
-  tn_status (*capture_begin)(tn_backend_stream *stream, int32_t mode);
+  /* [mandatory] Commands queued on `stream` from now on are recorded and do
+   * not run. They are checked and read as ever: slots, descriptors and
+   * patterns are the program's again when the call returned; memory, also
+   * pinned host memory, is read when the graph runs. Work on other streams
+   * goes on, and other threads may do what they like. */
+  tn_status (*capture_begin)(tn_backend_stream *stream);
 
-  /* [mandatory] Ends the capture, also an invalid one: then
-   * TN_CAPTURE_VIOLATION and no graph. */
+  /* [optional] The next command runs after these nodes of the capture, and
+   * is in no order with others; none: with the begin of the run. A command
+   * without this call runs after the one that was queued before it, so
+   * absent: all run in the order in which they were queued. */
+  tn_status (*capture_after)(tn_backend_stream *stream, const uint64_t *nodes,
+                             size_t count);
+
+  /* [mandatory] The node that the last command became: a number of the
+   * backend's that no other command of the capture has. Where it became
+   * several, what runs after this one runs after all of them. */
+  tn_status (*capture_node)(tn_backend_stream *stream, uint64_t *node);
+
+  /* [mandatory] Ends the capture and makes the graph ready to run. Also on
+   * failure the capture is over, and the stream may be destroyed. */
   tn_status (*capture_end)(tn_backend_stream *stream,
                            tn_backend_graph **graph);
 
-  /* [mandatory, any time] tn_capture_state and an id that no other capture
-   * of the process has. */
-  tn_status (*capture_info)(tn_backend_stream *stream, int32_t *state,
-                            uint64_t *id);
+  /* [mandatory] Queues one run, on any stream of the device, the default one
+   * too. Its commands run after what was queued on `stream` before, and what
+   * is queued there afterwards runs after all of them. Arguments are those of
+   * now: later updates do not reach it. A run begins after earlier runs of
+   * the same graph have ended, on whatever stream those were; the core never
+   * makes two calls on one graph at once. A command that fails is a failure
+   * of `stream`'s, with the command's tag where the device can tell. */
+  tn_status (*launch)(tn_backend_graph *graph, tn_backend_stream *stream);
 
-  /* [mandatory] `count` nodes' facts, or only their number if nodes is NULL.
-   * The core sets struct_size of each. */
-  tn_status (*nodes)(tn_backend_graph *graph, tn_node_info *nodes,
-                     uint64_t *count);
+  /* [optional] Changes one launch, for runs that are queued later; every
+   * other node, and all runs queued before, stay as they are. Absent, or
+   * TN_UNSUPPORTED: the core captures the changed recording anew. */
+  tn_status (*update)(tn_backend_graph *graph, const tn_node_update *update);
 
-  /* [mandatory] Makes a graph ready to run; it may run while it is
-   * instantiated again. */
-  tn_status (*instantiate)(tn_backend_graph *graph, tn_backend_exec **exec);
-
-  /* [mandatory] Queues one run. Runs of one exec do not overlap. */
-  tn_status (*launch)(tn_backend_exec *exec, tn_backend_stream *stream);
-
-  /* [optional] Changes parameters for later runs. Absent: the core
-   * instantiates anew from the changed recording. */
-  tn_status (*update)(tn_backend_exec *exec, const tn_node_update *update);
-
-  /* [mandatory] */
-  void (*exec_destroy)(tn_backend_exec *exec);
-  void (*graph_destroy)(tn_backend_graph *graph);
-
-  /* [optional] Lets the calling thread allocate and query during a capture
-   * in global mode (mode in, the former out). Absent: not needed. */
-  tn_status (*exchange_mode)(tn_backend_device *device, int32_t *mode);
+  /* [mandatory] The core's last use. Runs that were queued still run to
+   * their end: wait for them, or free what they need when they ended. The
+   * modules of its kernels are unloaded later than that. */
+  void (*destroy)(tn_backend_graph *graph);
 } tn_backend_graph_table;
 
 /* ------------------------------------------------------------------------
