@@ -85,6 +85,7 @@ typedef struct forward_module {
   forward_device *device;
   forward_kernel *kernels;
   char *name;
+  bool is_builtin; /* one of the library's own families */
 } forward_module;
 
 typedef struct forward_graph {

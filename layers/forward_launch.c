@@ -20,8 +20,9 @@ static void free_module(forward_module *module)
 }
 
 static tn_status loaded(forward_call *call, tn_backend_module *next,
-                        const char *name, tn_backend_module **out)
+                        const tn_module_desc *desc, tn_backend_module **out)
 {
+  const char *name = desc->name;
   forward_module *module = calloc(1, sizeof *module);
   char *copy = strdup(name ? name : "");
   if (!module || !copy) {
@@ -30,7 +31,8 @@ static tn_status loaded(forward_call *call, tn_backend_module *next,
     call->backend->launch.module_unload(next);
     return refuse_memory(call->backend, "module");
   }
-  *module = (forward_module){ next, call->device, NULL, copy };
+  *module = (forward_module){ next, call->device, NULL, copy,
+                              desc->kind == TN_MODULE_BUILTIN };
   call->module = module;
   *out = (tn_backend_module *)module;
   return TN_OK;
@@ -46,7 +48,7 @@ static tn_status launch_module_load(tn_backend_device *device,
                          .bytes = desc->size);
   if (!begin_call(&call)) return call.status;
   tn_status status = d->backend->launch.module_load(d->next, desc, &next);
-  if (status == TN_OK) status = loaded(&call, next, desc->name, module);
+  if (status == TN_OK) status = loaded(&call, next, desc, module);
   return end_call(&call, status);
 }
 

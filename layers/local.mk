@@ -35,10 +35,15 @@ noinst_LTLIBRARIES += %D%/libforward.la
 %C%_tenon_layer_race_la_SOURCES = \
   %D%/order.c %D%/order.h \
   %D%/race.c \
+  %D%/race_access.c %D%/race_access.h \
   %D%/race_clock.c %D%/race_clock.h \
+  %D%/race_extent.c %D%/race_extent.h \
   %D%/race_memory.c %D%/race_memory.h \
+  %D%/race_own.c \
   %D%/race_pinned.c %D%/race_pinned.h \
-  %D%/race_site.c %D%/race_site.h
+  %D%/race_report.c %D%/race_report.h \
+  %D%/race_site.c %D%/race_site.h \
+  %D%/race_watch.c %D%/race_watch.h
 %C%_tenon_layer_race_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 %C%_tenon_layer_race_la_LDFLAGS = $(backend_ldflags)
 %C%_tenon_layer_race_la_LIBADD = %D%/libforward.la

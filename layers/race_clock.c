@@ -52,11 +52,12 @@ typedef struct known_point {
   struct known_point *next;
   const forward_backend *backend;
   tn_point point;
+  unsigned asked;
   unsigned holders; /* a backend may give equal points for one moment */
   order_clock clock;
 } known_point;
 
-enum { SLOTS = 4096 };
+enum { SLOTS = 4096, HELD_BACK = 8 };
 static known_point *points[SLOTS];
 
 static known_point **find(const forward_backend *backend,
@@ -102,4 +103,17 @@ const order_clock *race_point_clock(const forward_backend *backend,
 {
   const known_point *known = *find(backend, point);
   return known ? &known->clock : NULL;
+}
+
+bool race_point_holds_back(const forward_backend *backend,
+                           const tn_point *point)
+{
+  known_point *known = *find(backend, point);
+  if (!known || known->asked == HELD_BACK) return false;
+  for (uint32_t i = 0; i < known->clock.count; i++)
+    if (known->clock.steps[i] > order_known(&race_host.clock, i)) {
+      known->asked++;
+      return true;
+    }
+  return false;
 }

@@ -35,6 +35,12 @@ void race_point_recorded(const forward_backend *backend,
                          const tn_point *point, const race_agent *agent);
 void race_point_released(const forward_backend *backend,
                          const tn_point *point);
+/* Whether a query may not yet tell the host that the point was passed: the
+ * first few answer that it was not, so that what is found does not hang on how
+ * fast the work was. Never where the host knows. */
+bool race_point_holds_back(const forward_backend *backend,
+                           const tn_point *point);
+
 /* NULL: unknown. */
 const order_clock *race_point_clock(const forward_backend *backend,
                                     const tn_point *point);

@@ -38,7 +38,8 @@ static bool make_room(void)
   return true;
 }
 
-bool race_memory_add(tn_address address, uint64_t bytes, uint32_t tag)
+bool race_memory_add(tn_address address, uint64_t bytes, bool is_pinned,
+                     uint32_t tag)
 {
   size_t at = position(address);
   while (at < count && all[at]->address < address + bytes) drop(at);
@@ -49,7 +50,7 @@ bool race_memory_add(tn_address address, uint64_t bytes, uint32_t tag)
     order_shadow_free(shadow);
     return false;
   }
-  *a = (race_allocation){ address, bytes, false, tag, 0, shadow };
+  *a = (race_allocation){ address, bytes, false, is_pinned, tag, 0, shadow };
   memmove(all + at + 1, all + at, (count++ - at) * sizeof *all);
   all[at] = a;
   return true;
@@ -63,6 +64,15 @@ void race_memory_free(tn_address address, uint32_t tag)
   a->freed = tag;
   order_shadow_free(a->shadow);
   a->shadow = NULL;
+}
+
+uint64_t race_memory_drop(tn_address address)
+{
+  size_t at = position(address);
+  if (at == count || all[at]->address != address) return 0;
+  uint64_t bytes = all[at]->bytes;
+  drop(at);
+  return bytes;
 }
 
 race_allocation *race_memory_find(tn_address address)

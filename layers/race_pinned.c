@@ -68,6 +68,13 @@ void race_pinned_forget(tn_address address, uint64_t bytes)
   race_pinned_written(address, bytes);
 }
 
+static bool has_tag(const source *s, const void *tag)
+{
+  return s->tag == *(const uint32_t *)tag;
+}
+
+void race_pinned_drop(uint32_t tag) { remove_if(has_tag, &tag); }
+
 static bool is_known(const source *s, const void *argument)
 {
   return order_known(argument, s->agent) >= s->step;

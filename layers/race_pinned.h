@@ -17,6 +17,9 @@ void race_pinned_written(tn_address address, uint64_t bytes);
 /* It is given back, or the device goes. */
 void race_pinned_forget(tn_address address, uint64_t bytes);
 
+/* What its host did was told: that of the copy with this tag. */
+void race_pinned_drop(uint32_t tag);
+
 /* Calls `report` for each whose copy the host now knows to be done, and which
  * is not as it was; all those are forgotten. */
 void race_pinned_check(const order_clock *host,

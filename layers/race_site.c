@@ -19,17 +19,32 @@ typedef struct site {
 static site sites[KEPT]; /* zero pages until used */
 static uint32_t last;
 
-uint32_t race_site_note(const forward_call *call, const char *who)
+static site *new_site(const char *who)
 {
   uint32_t tag = ++last ? last : ++last;
   site *s = sites + tag % KEPT;
   s->tag = tag;
+  s->backend[0] = 0;
+  snprintf(s->who, sizeof s->who, "%s", who);
+  return s;
+}
+
+uint32_t race_site_note(const forward_call *call, const char *who)
+{
+  site *s = new_site(who);
   s->stream = call->stream ? call->stream->number : 0;
   s->ordinal = call->device ? call->device->ordinal : 0;
   snprintf(s->backend, sizeof s->backend, "%s", call->backend->name);
-  snprintf(s->who, sizeof s->who, "%s", who);
   s->frame_count = backtrace(s->frames, FRAMES);
-  return tag;
+  return s->tag;
+}
+
+uint32_t race_site_note_host(const char *who, void *const *frames, int count)
+{
+  site *s = new_site(who);
+  s->frame_count = count < FRAMES ? count : FRAMES;
+  memcpy(s->frames, frames, (size_t)s->frame_count * sizeof *frames);
+  return s->tag;
 }
 
 /* Of this library, a layer or a backend. */
@@ -79,8 +94,13 @@ void race_site_describe(uint32_t tag, char *text, size_t size)
     snprintf(text, size, "a call too long ago to be named");
     return;
   }
-  int used = snprintf(text, size, "%s on stream %llu of %s:%d, at ", s->who,
-                      (unsigned long long)s->stream, s->backend, s->ordinal);
+  char stream[32] = "";
+  if (s->stream)
+    snprintf(stream, sizeof stream, " on stream %llu",
+             (unsigned long long)s->stream);
+  int used = *s->backend ? snprintf(text, size, "%s%s of %s:%d, at ", s->who,
+                                    stream, s->backend, s->ordinal)
+                         : snprintf(text, size, "%s, at ", s->who);
   if (used > 0 && (size_t)used < size)
     describe_frames(s, text + used, size - (size_t)used);
 }

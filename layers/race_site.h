@@ -10,6 +10,9 @@
  * 65536 are kept. `who` is a kernel, a copy ... */
 uint32_t race_site_note(const forward_call *call, const char *who);
 
+/* The host itself, at those places. */
+uint32_t race_site_note_host(const char *who, void *const *frames, int count);
+
 /* "kernel elementwise/add_f32 on stream 2 of cpu:0, queued at prog(main+0x1f)
  * ...", and where `argument` is not NULL, which one of it. */
 void race_site_describe(uint32_t tag, char *text, size_t size);

@@ -75,9 +75,17 @@ survives() {
   sed 's/^/# /' "$tap_scratch/err"
 }
 
-devices=cpu
-"$tenon" devices 2>/dev/null | grep '^opencl' | grep -qv ' unavailable: ' &&
-  devices='cpu opencl'
+charlm=$top_builddir/examples/charlm/charlm
+tiny="--text $text --steps 3 --sample 2 --batch 1 --context 4 --width 8"
+tiny="$tiny --heads 2 --layers 1"
+
+TENON_CPU_DEVICES=4
+export TENON_CPU_DEVICES
+devices='cpu cpu:2'
+for name in opencl remote; do
+  "$tenon" devices 2>/dev/null | grep "^$name" | grep -qv ' unavailable: ' &&
+    devices="$devices $name:0"
+done
 for device in $devices; do
   layer='the fault layer fails call'
   fails device.open,status=DEVICE_UNAVAILABLE 'option "device.open"'
@@ -87,7 +95,10 @@ for device in $devices; do
   fails entry=alloc.alloc,n=1+,status=OUT_OF_MEMORY \
     'no pinned memory for 4194304 bytes'
   fails entry=alloc.alloc,n=3+,status=OUT_OF_MEMORY "no memory for "
-  fails entry=copy.fill,n=2,status=LAUNCH_FAILED "$layer 2 of copy.fill"
+  case $device in
+    remote*) ;; # has no copy.fill
+    *) fails entry=copy.fill,n=2,status=LAUNCH_FAILED "$layer 2 of copy.fill" ;;
+  esac
   fails entry=copy.copy,status=LAUNCH_FAILED "$layer 1 of copy.copy"
   fails entry=launch.module_load,status=COMPILE_FAILED \
     "$layer 1 of launch.module_load"
@@ -101,6 +112,11 @@ for device in $devices; do
     "$layer 1 of launch.launch"
   survives entry=launch.launch,n=100000,status=LAUNCH_FAILED
   survives entry=device.reset,status=LAUNCH_FAILED
+  "$charlm" $tiny --device $device >"$tap_scratch/lines"
+  TENON_LAYERS=fault:entry=launch.launch,n=1000000,status=LAUNCH_FAILED \
+    "$charlm" $tiny --device $device >"$tap_scratch/out" &&
+    cmp "$tap_scratch/out" "$tap_scratch/lines"
+  tap_ok $? "$device: charlm with a fault to come prints the same lines"
   survives \
     entry=stream.flush,n=100000,status=LAUNCH_FAILED,fault:entry=device.reset,status=FORKED
 done

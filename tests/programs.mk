@@ -15,7 +15,10 @@ CLEANFILES += %D%/textstats_reference$(EXEEXT)
 
 # Layers (docs/layers.md).
 dist_check_SCRIPTS += %D%/plugin_layers.sh %D%/race.sh %D%/trace.sh
-EXTRA_DIST += %D%/trace_check.py build-aux/trace_svg.py
+if CUDA
+dist_check_SCRIPTS += %D%/layers_emulated.sh
+endif
+EXTRA_DIST += %D%/race_on.sh %D%/trace_check.py build-aux/trace_svg.py
 EXTRA_PROGRAMS += %D%/race_cases
 check_DATA += %D%/race_cases$(EXEEXT)
 %C%_race_cases_SOURCES = %D%/race_cases.c

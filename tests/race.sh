@@ -1,74 +1,25 @@
 #!/bin/sh
 # The layer `race`: it finds what nothing orders, names both places, and says
 # nothing of programs that are right.
-# shellcheck disable=SC2086 # options are words
 . "${top_srcdir:=.}/tests/tap.sh"
 : "${top_builddir:=.}"
 tap_folder
+unset TENON_DEVICE TENON_LAYERS TENON_CPU_DEVICES TENON_CPU_CHAOS
 tenon=$top_builddir/tools/tenon
-cases=$top_builddir/tests/race_cases
-streams=$top_builddir/examples/streams/streams
-text=$top_srcdir/docs/tour.md
-unset TENON_DEVICE TENON_LAYERS
-tiny="--text $text --steps 3 --sample 2 --batch 1 --context 4 --width 8"
-tiny="$tiny --heads 2 --layers 1"
-
-# silent TEXT COMMAND...: nothing is reported.
-silent() {
-  what=$1
-  shift
-  TENON_LAYERS=race:exit=86 "$@" >"$tap_scratch/out" 2>"$tap_scratch/err"
-  status=$?
-  [ $status -eq 0 ] && ! grep -q race: "$tap_scratch/err"
-  tap_ok $? "$what: nothing is found"
-  [ $status -eq 0 ] || sed 's/^/# /' "$tap_scratch/err"
-}
-
-# found TEXT COMMAND...: something is, with two places in the program. Work that
-# the library happens to see done is in order: then it is tried again.
-found() {
-  what=$1
-  shift
-  for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    TENON_LAYERS=race:exit=86 "$@" >"$tap_scratch/out" 2>"$tap_scratch/err"
-    status=$?
-    [ $status -eq 0 ] || [ $status -eq 1 ] || break
-  done
-  places=$(grep -o "$(basename "$1")[^ (]*([^)]*+0x" "$tap_scratch/err" |
-    wc -l)
-  [ $status -eq 86 ] && [ "$places" -ge 2 ]
-  tap_ok $? "$what is found, status 86, both places named"
-  echo "# at try $try"
-  [ $status -eq 86 ] || sed 's/^/# /' "$tap_scratch/err"
-}
+under=
+. "$top_srcdir/tests/race_on.sh"
 
 has() {
   "$tenon" devices 2>/dev/null | grep "^$1" | grep -qv ' unavailable: '
 }
 
-for device in cpu opencl remote; do
-  has $device || {
+for device in cpu opencl:0 remote; do
+  has ${device%:*} || {
     tap_skip "no $device"
     continue
   }
+  race_on $device
   TN_TEST_DEVICE=$device
-  export TN_TEST_DEVICE
-  for name in fill_copy copy_copy copy_fill halves host_waits freed; do
-    silent "$device: $name, right" "$cases" $name right
-    found "$device: $name, wrong" "$cases" $name wrong
-  done
-  silent "$device: relay, right" "$cases" relay right
-  silent "$device: chain, right" "$cases" chain right
-  for name in side join event rewrite record source double early; do
-    silent "$device: $name, right" "$streams" $name --right --device $device
-  done
-  for name in side join event rewrite record; do
-    found "$device: $name, wrong" "$streams" $name --wrong --device $device
-  done
-  silent "$device: textstats" "$top_builddir/examples/textstats" "$text" \
-    --device $device
-  silent "$device: charlm" "$top_builddir/examples/charlm/charlm" $tiny \
-    --device $device
   for program in $device_tests; do
     case $program in
       # It writes to pinned memory before the copy ran, to see that it may.
@@ -78,28 +29,48 @@ for device in cpu opencl remote; do
   done
 done
 
-# These need queues that hold work until it is waited for.
-for device in cpu remote; do
-  TN_TEST_DEVICE=$device
-  for name in source double; do
-    found "$device: $name, wrong" "$streams" $name --wrong --device $device
-  done
-  found "$device: relay, wrong" "$cases" relay wrong
-  found "$device: chain, wrong" "$cases" chain wrong
-done
-silent "two cpu devices, right" env TENON_CPU_DEVICES=2 "$streams" devices \
-  --right
-TENON_CPU_DEVICES=2
+TENON_CPU_DEVICES=4
 export TENON_CPU_DEVICES
-found "two cpu devices, wrong" "$streams" devices --wrong
+race_on cpu:2
+silent "two devices, right" "$streams" devices --right --device cpu:2
+found "two devices, wrong" "$streams" devices --wrong --device cpu:2
 unset TENON_CPU_DEVICES
 
 TN_TEST_DEVICE=cpu
 TENON_LAYERS=race "$cases" fill_copy wrong 2>"$tap_scratch/err"
 tap_ok $? "without exit= the program's status stays"
+said=$(cat "$tap_scratch/err")
+tap_has "$said" "race: a read and a write of the byte at 0x" \
+  "what it found is told"
+tap_has "$said" " of the 2097152 at 0x" "with the allocation"
+tap_has "$said" ", an allocation of cpu:0, at race_cases" \
+  "and where that was made"
+tap_has "$said" ": a copy on stream 2 of cpu:0, at race_cases" "the one access"
+tap_has "$said" "; and a fill on stream 1 of cpu:0, at race_cases" \
+  "the other one"
+TENON_LAYERS=race "$cases" host_reads wrong 2>"$tap_scratch/err"
+tap_has "$(cat "$tap_scratch/err")" "race: the host read pinned memory at 0x" \
+  "what the host read is told"
+TENON_LAYERS=race "$cases" host_writes wrong 2>"$tap_scratch/err"
 tap_has "$(cat "$tap_scratch/err")" \
-  "race: a read and a write of the byte at 0x" "what it found is told"
-TENON_LAYERS=race:exit=300 "$cases" fill_copy right 2>"$tap_scratch/err"
-tap_has "$(cat "$tap_scratch/err")" "exit=300: a number from 0 to 255" \
-  "a status beyond 255 is refused"
+  "race: the host wrote to pinned memory at 0x" "and what it wrote"
+
+# Each block an allocation of its own.
+TENON_NO_MEMORY_CACHING=1 TENON_LAYERS=race "$cases" fill_copy wrong \
+  2>"$tap_scratch/err"
+tap_has "$(cat "$tap_scratch/err")" " of the 65536 at 0x" \
+  "without a cache the allocation is the program's"
+
+refused() {
+  TENON_LAYERS=race:$1 "$cases" fill_copy right 2>"$tap_scratch/err"
+  tap_has "$(cat "$tap_scratch/err")" "$2" "$1 is refused"
+}
+
+refused exit=300 'exit=300: a number from 0 to 255'
+refused extents=/nowhere/x 'cannot be read'
+for line in 'mark *=n' 'mine/mark n' 'mine/mark *=' 'mine/mark =n'; do
+  echo "$line" >"$tap_scratch/extents"
+  refused "extents=$tap_scratch/extents" \
+    'line 1: accepted is MODULE/KERNEL NAME=COUNT:STRIDE'
+done
 tap_done

@@ -63,6 +63,130 @@ static bool halves(room *r)
          fill(r, r->two, r->x + BYTES / 2 - !r->is_right, BYTES / 2);
 }
 
+static bool launch(tn_stream *stream, tn_kernel *kernel, int64_t items,
+                   const tn_arg *arguments, size_t count)
+{
+  tn_status status = TN_INVALID_ARGUMENT;
+  tn_with_stream(stream)
+    status = tn_launch(kernel, items, arguments, count);
+  return status == TN_OK;
+}
+
+static bool kernel_fill(tn_stream *stream, tn_kernel *kernel, float *at,
+                        int64_t n)
+{
+  return launch(stream, kernel, n,
+                TN_ARGS(TN_ARG_PTR(at), TN_ARG_F32(1), TN_ARG_I64(n)));
+}
+
+/* Half of a block each; wrong, one element of the other half, too. */
+static bool kernel_halves(room *r, tn_kernel *kernel)
+{
+  enum { HALF = BYTES / 8 };
+  float *x = (float *)(void *)r->x;
+  bool ok = kernel && kernel_fill(r->one, kernel, x, HALF) &&
+            kernel_fill(r->two, kernel, x + HALF - !r->is_right, HALF);
+  tn_kernel_release(kernel);
+  return ok;
+}
+
+static tn_kernel *own_kernel(const room *r, const char *name)
+{
+  tn_module *module = tn_module_builtin(r->device, "elementwise");
+  tn_kernel *kernel = tn_kernel_get(module, name);
+  tn_module_release(module);
+  return kernel;
+}
+
+static bool own_halves(room *r)
+{
+  return kernel_halves(r, own_kernel(r, "fill_f32"));
+}
+
+/* Columns 0, 2, 4 ... of a table, and the others, or one of the first ones. */
+static bool columns_fill(tn_stream *stream, tn_kernel *kernel, float *table,
+                         int64_t first, int64_t step)
+{
+  enum { ROWS = 64, COLUMNS = 64 };
+  return launch(stream, kernel, ROWS * COLUMNS / 2,
+                TN_ARGS(TN_ARG_PTR(table + first), TN_ARG_F32(1),
+                        TN_ARG_I64(1), TN_ARG_I64(1), TN_ARG_I64(ROWS),
+                        TN_ARG_I64(COLUMNS / step), TN_ARG_I64(0),
+                        TN_ARG_I64(0), TN_ARG_I64(COLUMNS),
+                        TN_ARG_I64(step)));
+}
+
+static bool columns(room *r)
+{
+  tn_kernel *kernel = own_kernel(r, "fill_strided_f32");
+  float *x = (float *)(void *)r->x;
+  bool ok = kernel && columns_fill(r->one, kernel, x, 0, 2) &&
+            columns_fill(r->two, kernel, x, r->is_right ? 1 : 3,
+                         r->is_right ? 2 : 1);
+  tn_kernel_release(kernel);
+  return ok;
+}
+
+/* A kernel of the program's: what it reaches is only known if it was said, as
+ * in "mine/mark *=n" in the file of extents. */
+static const char mark_source[] =
+    "#include <tenon/kernel_lang.h>\n"
+    "TN_KERNEL(mark, TN_OUT(float, y), TN_VAL(float, v), TN_VAL(int64, n))\n"
+    "{ TN_PARALLEL_FOR(i, n) y[i] = v; }\n";
+
+static bool mine(room *r)
+{
+  tn_module *module = tn_module_load(r->device, mark_source, .name = "mine");
+  tn_kernel *kernel = tn_kernel_get(module, "mark");
+  tn_module_release(module);
+  return kernel_halves(r, kernel);
+}
+
+/* A function of the host on the stream of a copy comes after it. */
+static void read_pinned(void *pinned)
+{
+  static volatile char kept;
+  kept = *(const volatile char *)pinned;
+  (void)kept;
+}
+
+static bool host_function(room *r)
+{
+  return copy(r, r->one, r->pinned, r->x) &&
+         tn_stream_call(r->one, read_pinned, r->pinned) == TN_OK;
+}
+
+/* The host reads what it waited for, and then what it did not. */
+static bool host_reads(room *r)
+{
+  bool ok = copy(r, r->one, r->pinned, r->x) &&
+            tn_stream_synchronize(r->one) == TN_OK;
+  read_pinned(r->pinned);
+  ok = ok && copy(r, r->two, r->pinned, r->y) &&
+       (!r->is_right || tn_stream_synchronize(r->two) == TN_OK);
+  read_pinned(r->pinned);
+  return ok;
+}
+
+/* It may read what a copy is to read, but not write there. */
+static bool host_writes(room *r)
+{
+  bool ok = copy(r, r->one, r->x, r->pinned);
+  read_pinned(r->pinned + BYTES / 2);
+  if (!r->is_right) memset(r->pinned + BYTES / 2, 1, 1);
+  return ok;
+}
+
+/* The other half of what is copied is the host's. */
+static bool host_half(room *r)
+{
+  tn_status status = TN_INVALID_ARGUMENT;
+  tn_with_stream(r->one)
+    status = tn_copy(r->pinned, r->host, r->x, r->device, BYTES / 2, true);
+  memset(r->pinned + BYTES / 2 - (r->is_right ? 0 : BYTES / 4), 1, 1);
+  return status == TN_OK;
+}
+
 /* Pinned memory that one copy brings and another takes. */
 static bool relay(room *r)
 {
@@ -113,6 +237,12 @@ static const struct {
   { "copy_fill", copy_fill }, { "halves", halves },
   { "relay", relay },         { "host_waits", host_waits },
   { "chain", chain },         { "freed", freed },
+  { "own_halves", own_halves },
+  { "columns", columns },     { "mine", mine },
+  { "host_function", host_function },
+  { "host_reads", host_reads },
+  { "host_writes", host_writes },
+  { "host_half", host_half },
 };
 
 static bool open_room(room *r)

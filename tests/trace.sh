@@ -39,8 +39,10 @@ traced() {
   check "$what"
 }
 
-for device in cpu opencl remote; do
-  "$tenon" devices 2>/dev/null | grep "^$device" |
+TENON_CPU_DEVICES=4
+export TENON_CPU_DEVICES
+for device in cpu cpu:2 opencl:0 remote; do
+  "$tenon" devices 2>/dev/null | grep "^${device%:*}" |
     grep -qv ' unavailable: ' || {
     tap_skip "no $device"
     continue
@@ -51,6 +53,9 @@ for device in cpu opencl remote; do
   traced "charlm on $device" "$charlm" $tiny --device $device
   grep -q '"cat":"kernel","name":"[a-z_]*/[a-z_0-9]*"' "$trace"
   tap_ok $? "kernels have their names"
+  traced "charlm --graph on $device" "$charlm" $tiny --graph --device $device
+  grep -q '"cat":"kernel","name":"[a-z_]*/[a-z_0-9]*"' "$trace"
+  tap_ok $? "kernels of a graph have their names"
 done
 
 TENON_LAYERS=trace:file=$tap_scratch/%p.json "$charlm" $tiny >/dev/null

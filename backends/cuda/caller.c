@@ -55,11 +55,16 @@ static void *run_calls(void *argument)
   return NULL;
 }
 
-/* The program's signals are not for this thread. */
+/* The program's signals are not for this thread, but for faults of the
+ * functions that it calls. */
 static int start_thread(tn_cuda_caller *caller)
 {
+  static const int own[] = { SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
+                             SIGTRAP, SIGSYS, SIGABRT };
   sigset_t all, before;
   sigfillset(&all);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    sigdelset(&all, own[i]);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int failure = pthread_create(&caller->thread, NULL, run_calls, caller);
   pthread_sigmask(SIG_SETMASK, &before, NULL);

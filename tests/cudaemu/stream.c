@@ -139,6 +139,7 @@ static bool start_worker(emu_stream *stream)
   pthread_t thread;
   sigset_t all, former;
   sigfillset(&all);
+  sigdelset(&all, SIGSEGV); /* its own, which a layer may wait for */
   pthread_sigmask(SIG_SETMASK, &all, &former);
   stream->has_worker = pthread_create(&thread, NULL, work, stream) == 0;
   pthread_sigmask(SIG_SETMASK, &former, NULL);

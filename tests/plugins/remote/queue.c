@@ -158,11 +158,13 @@ static void *serve(void *argument)
   return NULL;
 }
 
-/* Signals are the program's, not the other side's. */
+/* Signals are the program's, not the other side's; but a fault of its own may
+ * be one that a layer waits for. */
 static int start(remote_queue *queue)
 {
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGSEGV);
   remote_list_init(&queue->commands);
   queue->stopping = false;
   pthread_sigmask(SIG_SETMASK, &all, &before);

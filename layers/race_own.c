@@ -1,0 +1,41 @@
+#include "layers/race_extent.h"
+
+/* Only what is always used is declared: a bit of a mask or an index decides
+ * about the rest. */
+#define STRIDED "n3:@3,n2:@2,n1:@1,n0:@0"
+#define ROWS "rows*n"
+
+const char race_own_extents[] =
+    "*/where_strided_* condition=n3:c3,n2:c2,n1:c1,n0:c0 *=" STRIDED "\n"
+    "elementwise*/*strided_* *=" STRIDED "\n"
+    "elementwise*/* *=n\n"
+    "division*/*strided_* *=" STRIDED "\n"
+    "division*/* *=n\n"
+    "move/*strided_* *=" STRIDED "\n"
+    "move/* *=n\n"
+    "cast*/* *=" STRIDED "\n"
+    "functions*/* *=n\n"
+    "random*/* *=n\n"
+    "indexing*/take_* y=" STRIDED " index=" STRIDED "\n"
+    "indexing*/triangle_* y=" STRIDED "\n"
+    "indexing*/index_check index=" STRIDED "\n"
+    "indexing*/one_hot_* y=n*classes index=n\n"
+    "softmax*/nll_backward_* gx=rows*classes target=rows\n"
+    "softmax*/nll_* target=rows\n"
+    "softmax*/* *=" ROWS "\n"
+    "layer_norm*/layer_norm_columns_* gw=blocks*n gb=blocks*n gy=" ROWS
+    " x=" ROWS "\n"
+    "layer_norm*/* y=" ROWS " x=" ROWS " gx=" ROWS " gy=" ROWS "\n"
+    "reduce*/*_short_* y=rows x=rows:stride,n\n"
+    "reduce*/*_columns_* y=outer*blocks*inner"
+    " x=outer:stride,n:step,inner\n"
+    "reduce*/* at=rows*blocks y=rows*blocks x=rows:stride,n\n"
+    "matmul*/matmul_direct_* c=batches:stride,m:row,n"
+    " a=batches:a_stride,m:a_across,k:a_along"
+    " b=batches:b_stride,n:b_across,k:b_along\n"
+    "matmul*/matmul_* c=batches:stride,m:row,n\n"
+    "matmul*/pack_* x=batches:stride,m:across,k:along\n"
+    "bytes/bytes_count x=n\n"
+    "bytes/pairs_count x=n\n"
+    "bytes/hash_count x=n\n"
+    "histogram/* x=n\n";
