@@ -63,6 +63,10 @@ tn_status tn_copy_queue(tn_stream *stream, const tn_copy_side *dst,
 /* The same of a description that the stream's device was given before. */
 tn_status tn_copy_queue_desc(tn_stream *stream, const tn_copy_desc *desc);
 
+/* The plugin's calls for that, and nothing else. */
+tn_status tn_copy_call(tn_device_state *state, tn_backend_stream *queue,
+                       const tn_copy_desc *desc);
+
 /* Later work of `waiter` runs after what `other` has now. */
 tn_status tn_copy_order(tn_stream *waiter, tn_stream *other);
 

@@ -41,13 +41,8 @@ static tn_copy_desc describe(const tn_copy_side *dst, const tn_copy_side *src,
   };
 }
 
-static tn_status call(tn_stream *stream, const tn_copy_desc *desc)
-{
-  const tn_device_state *state = stream->state;
-  return state->backend->copy.copy(stream->queue, state->handle, desc);
-}
-
-static tn_status loop(tn_stream *stream, const tn_copy_desc *whole)
+static tn_status loop(tn_device_state *state, tn_backend_stream *queue,
+                      const tn_copy_desc *whole)
 {
   tn_copy_desc row = *whole;
   tn_status status = TN_OK;
@@ -58,18 +53,25 @@ static tn_status loop(tn_stream *stream, const tn_copy_desc *whole)
                 i * whole->dst_row_pitch;
       row.src = whole->src + plane * whole->src_plane_pitch +
                 i * whole->src_row_pitch;
-      status = call(stream, &row);
+      status = state->backend->copy.copy(queue, state->handle, &row);
     }
   return status;
 }
 
-tn_status tn_copy_queue_desc(tn_stream *stream, const tn_copy_desc *desc)
+tn_status tn_copy_call(tn_device_state *state, tn_backend_stream *queue,
+                       const tn_copy_desc *desc)
 {
   bool is_plain = desc->rows == 1 && desc->depth == 1;
+  tn_status status = state->backend->copy.copy(queue, state->handle, desc);
+  return status == TN_UNSUPPORTED && !is_plain ? loop(state, queue, desc)
+                                               : status;
+}
+
+tn_status tn_copy_queue_desc(tn_stream *stream, const tn_copy_desc *desc)
+{
   tn_mirror_gate_enter(stream->state->backend);
   tn_stream_lock(stream);
-  tn_status status = call(stream, desc);
-  if (status == TN_UNSUPPORTED && !is_plain) status = loop(stream, desc);
+  tn_status status = tn_copy_call(stream->state, stream->queue, desc);
   tn_stream_unlock(stream);
   tn_mirror_gate_leave(stream->state->backend);
   if (status != TN_OK)

@@ -91,6 +91,9 @@ static inline void tn_stream_unlock(tn_stream *stream)
   if (!stream->is_inline) pthread_mutex_unlock(&stream->lock);
 }
 
+/* TENON_LAUNCH_BLOCKING=1: every call is complete when it returns. */
+bool tn_is_launch_blocking(void);
+
 /* After work was queued with `status`: with TENON_LAUNCH_BLOCKING=1 waits for
  * it and returns its failure; otherwise returns `status`. */
 tn_status tn_stream_settle(tn_stream *stream, tn_status status);

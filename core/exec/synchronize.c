@@ -133,7 +133,7 @@ static tn_status synchronize(tn_stream *stream, uint64_t timeout)
   return status == TN_OK ? tn_stream_take_failure(stream) : status;
 }
 
-static bool is_blocking(void)
+bool tn_is_launch_blocking(void)
 {
   enum { UNREAD, OFF, ON };
   static atomic_int state = UNREAD;
@@ -147,7 +147,7 @@ static bool is_blocking(void)
 
 tn_status tn_stream_settle(tn_stream *stream, tn_status status)
 {
-  if (status != TN_OK || stream->is_eager || !is_blocking() ||
+  if (status != TN_OK || stream->is_eager || !tn_is_launch_blocking() ||
       tn_is_captured(stream))
     return status;
   return synchronize(stream, TN_NO_LIMIT);

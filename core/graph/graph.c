@@ -1,9 +1,11 @@
 /* The life of a graph. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/log.h"
 #include "core/graph/graph.h"
 #include "core/memory/allocator.h"
 #include "core/memory/pool.h"
@@ -99,9 +101,13 @@ static tn_status stop(tn_graph *graph)
 /* The graph's lock is held. */
 static void drop(tn_graph *graph)
 {
+  tn_lowering_free(graph->lowering);
+  graph->lowering = NULL;
   tn_nodes_clear(&graph->nodes);
   drop_hooks(graph);
   drop_pool(graph);
+  tn_stream_release(graph->latest);
+  graph->latest = NULL;
   graph->stage = TN_GRAPH_EMPTY;
 }
 
@@ -256,19 +262,53 @@ static tn_status check_end(const tn_graph *graph)
   return TN_OK;
 }
 
+/* What the backend refuses for good is replayed call by call; other failures
+ * are the capture's. */
+static tn_status make_native(tn_graph *graph)
+{
+  tn_status status = tn_lowering_make(graph->state, &graph->nodes,
+                                      &graph->lowering);
+  if (status != TN_UNSUPPORTED) return status;
+  snprintf(graph->doubt, sizeof graph->doubt, "%s", tn_error_message());
+  tn_log(TN_LOG_INFO, "a graph is replayed call by call: %s", graph->doubt);
+  return TN_OK;
+}
+
+static tn_status lower(tn_graph *graph)
+{
+  tn_status status = tn_enter(graph->state);
+  if (status != TN_OK) return status;
+  tn_error_state before;
+  tn_error_save(&before);
+  pthread_mutex_lock(&graph->lock);
+  tn_lowering_doubt(graph->state, &graph->nodes, graph->doubt,
+                    sizeof graph->doubt);
+  status = graph->doubt[0] ? TN_OK : make_native(graph);
+  pthread_mutex_unlock(&graph->lock);
+  if (status == TN_OK) tn_error_restore(&before);
+  tn_leave();
+  return status;
+}
+
+/* Gives back what it captured, and keeps the error. */
+static void give_up(tn_graph *graph)
+{
+  tn_error_state failure;
+  tn_error_save(&failure);
+  tn_graph_reset(graph);
+  tn_error_restore(&failure);
+}
+
 tn_status tn_graph_end(tn_graph *graph)
 {
   if (!graph) return refuse_null();
   pthread_mutex_lock(&tn_capture_lock);
   tn_status status = check_end(graph);
   pthread_mutex_unlock(&tn_capture_lock);
-  if (status == TN_OK) status = stop(graph);
-  if (status != TN_CAPTURE_VIOLATION || graph->stage != TN_GRAPH_EMPTY)
-    return status;
-  tn_error_state failure;
-  tn_error_save(&failure);
-  tn_graph_reset(graph);
-  tn_error_restore(&failure);
+  if (status != TN_OK) return status;
+  status = stop(graph);
+  if (status == TN_OK) status = lower(graph);
+  if (status != TN_OK) give_up(graph);
   return status;
 }
 
@@ -301,6 +341,32 @@ tn_mem_pool *tn_graph_pool(tn_graph *graph)
   else if (!graph->pool)
     tn_error(TN_INVALID_ARGUMENT, "the graph has no pool before it captures");
   return graph ? graph->pool : NULL;
+}
+
+/* The graph's lock is held. */
+static int print_path(const tn_graph *graph, char *text, size_t size)
+{
+  if (graph->lowering)
+    return snprintf(text, size, "native: backend \"%s\" runs it as a whole",
+                    graph->state->backend->name);
+  return snprintf(text, size, "call by call: %s", graph->doubt);
+}
+
+int tn_graph_path(tn_graph *graph, char *text, size_t size)
+{
+  if (!graph || (!text && size)) {
+    tn_error(TN_INVALID_ARGUMENT, "path of a graph: %s is NULL",
+             graph ? "text" : "graph");
+    return -1;
+  }
+  pthread_mutex_lock(&graph->lock);
+  int length = graph->stage == TN_GRAPH_READY ? print_path(graph, text, size)
+                                              : -1;
+  pthread_mutex_unlock(&graph->lock);
+  if (length < 0)
+    tn_error(TN_INVALID_ARGUMENT, "path of a graph: it has no capture that "
+             "ended well");
+  return length;
 }
 
 tn_graph *tn_capturing_graph(tn_device device)

@@ -1,8 +1,10 @@
-/* Graphs that the core records and replays itself. */
+/* Graphs: the core records them, and replays those that a backend does not run
+ * as a whole. */
 #ifndef TN_CORE_GRAPH_GRAPH_H
 #define TN_CORE_GRAPH_GRAPH_H
 
 #include "core/exec/capture.h"
+#include "core/graph/lowering.h"
 #include "core/graph/node.h"
 #include "tenon/graph.h"
 
@@ -51,7 +53,10 @@ struct tn_graph {
 
   pthread_mutex_t lock;  /* one replay at a time; guards the rest */
   tn_nodes nodes;
+  tn_lowering *lowering; /* NULL: replays are call by call, for this reason */
+  char doubt[TN_ERROR_TEXT_SIZE];
   tn_mem_pool *pool;     /* referenced and held */
+  tn_stream *latest;     /* of replays call by call; referenced */
   tn_stream_guard guard; /* of the stream that was made current */
   tn_graph_hook *hooks;
   size_t hook_count, hook_capacity;

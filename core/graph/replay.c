@@ -75,11 +75,29 @@ static tn_status run_node(const tn_graph_node *node, tn_stream *stream)
   }
 }
 
+/* A replay runs after the one before, on whatever stream that was. If that
+ * one is captured by now, its device was idle when the capture began. */
+static tn_status order_runs(tn_graph *graph, tn_stream *stream)
+{
+  tn_stream *latest = graph->latest;
+  if (latest == stream) return TN_OK;
+  tn_status status = latest && !tn_is_captured(latest)
+                         ? tn_copy_order(stream, latest)
+                         : TN_OK;
+  if (status != TN_OK) return status;
+  graph->latest = tn_stream_retain(stream);
+  tn_stream_release(latest);
+  return TN_OK;
+}
+
 /* The graph's lock is held, the caller is inside tn_enter. */
 static tn_status run(tn_graph *graph, tn_stream *stream)
 {
   const tn_nodes *nodes = &graph->nodes;
   tn_status status = run_hooks(graph);
+  if (status == TN_OK && graph->lowering)
+    return tn_lowering_run(graph->lowering, nodes, stream);
+  if (status == TN_OK) status = order_runs(graph, stream);
   for (size_t at = 0; at < nodes->count && status == TN_OK; ) {
     if (is_plain_launch(&nodes->items[at]))
       status = run_launches(nodes, &at, stream);
@@ -138,6 +156,9 @@ tn_status tn_graph_set_argument(tn_graph *graph, size_t node, size_t index,
                     at->kernel->name,
                     tn_arg_kind_name(signature->kinds[index]),
                     tn_arg_kind_name((int)value.kind));
+  if (memcmp(&at->slots[index], &value.as, sizeof at->slots[index]) == 0)
+    return TN_OK;
   memcpy(&at->slots[index], &value.as, sizeof at->slots[index]);
+  tn_lowering_touch(graph->lowering, node);
   return TN_OK;
 }

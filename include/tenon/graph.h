@@ -15,8 +15,9 @@
  * TN_CAPTURE_VIOLATION; the capture is invalid then, tn_graph_end fails with
  * what happened first, and the streams are usable again.
  *
- * A capture is of one device. Thread-safe; replays of one graph are queued
- * one after the other.
+ * A capture is of one device. Thread-safe; replays of one graph run one after
+ * the other. A host function in a graph may hold up those of other graphs: it
+ * does not wait for them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -68,8 +69,9 @@ TN_API tn_status tn_graph_begin_with(tn_graph *graph,
 /* Ends it, whether it is valid or not; fails with what made it invalid. */
 TN_API tn_status tn_graph_end(tn_graph *graph);
 
-/* Queues the recorded work on the current stream of its device. Fails if no
- * capture ended well. */
+/* Queues the recorded work on the current stream of its device. It runs after
+ * earlier replays of the graph, on whatever streams those were queued. Fails if
+ * no capture ended well. */
 TN_API tn_status tn_graph_replay(tn_graph *graph);
 
 /* Drops what was recorded and the pool; ends a capture that is not over. */
@@ -114,6 +116,11 @@ TN_API tn_status tn_graph_get_node(const tn_graph *graph, size_t number,
 /* In DOT, for graphviz; as lines of text. */
 TN_API tn_status tn_graph_dump(tn_graph *graph, FILE *dot);
 TN_API tn_status tn_graph_list(tn_graph *graph, FILE *text);
+
+/* How replays run, as snprintf writes it: "native: ..." where the backend runs
+ * the graph as a whole, or "call by call: REASON". -1 with the error set if no
+ * capture ended well. */
+TN_API int tn_graph_path(tn_graph *graph, char *text, size_t size);
 
 /* ---- changing it ---- */
 

@@ -7,6 +7,7 @@ check_LTLIBRARIES += %D%/remote/tenon-remote.la
 %C%_remote_tenon_remote_la_SOURCES = \
   %D%/remote/copy.c \
   %D%/remote/entry.c \
+  %D%/remote/graph.c \
   %D%/remote/image.c \
   %D%/remote/launch.c \
   %D%/remote/memory.c \

@@ -1,4 +1,4 @@
-/* Copies: plain ranges, one device. */
+/* Copies: plain ranges, one device; fills. */
 #include "tests/plugins/remote/remote.h"
 
 #include <stdio.h>
@@ -69,12 +69,17 @@ static tn_status check_ranges(tn_backend_device *device,
 
 /* A source that may change after the call is taken along, and so is one that
  * another backend pinned: this one cannot reach it later. */
-static tn_status capture(remote_copy *copy, const tn_copy_desc *desc)
+static tn_status capture(const tn_backend_stream *stream, remote_copy *copy,
+                         const tn_copy_desc *desc)
 {
   if (desc->kind != TN_COPY_HOST_TO_DEVICE ||
       (desc->flags & TN_COPY_PINNED &&
        remote_is_pinned(copy->src, copy->bytes)))
     return TN_OK;
+  if (stream->capture)
+    return remote_host->error(TN_UNSUPPORTED,
+                              "a graph of remote copies from its own pinned "
+                              "memory only");
   copy->captured = malloc(copy->bytes);
   if (!copy->captured)
     return remote_host->error(TN_OUT_OF_MEMORY,
@@ -91,12 +96,12 @@ static tn_status queue(tn_backend_stream *stream, const tn_copy_desc *desc)
   remote_copy *copy = &command->as.copy;
   *copy = (remote_copy){ desc->dst, desc->src, desc->row_bytes, desc->kind,
                          NULL };
-  tn_status status = capture(copy, desc);
+  tn_status status = capture(stream, copy, desc);
   if (status) {
     remote_command_free(command);
     return status;
   }
-  command->fault = remote_fault_next(false);
+  if (!stream->capture) command->fault = remote_fault_next(false);
   remote_command_queue(command);
   if (desc->kind == TN_COPY_DEVICE_TO_HOST && !(desc->flags & TN_COPY_PINNED))
     remote_stream_drain(stream);
@@ -126,7 +131,60 @@ static tn_status copy(tn_backend_stream *stream, tn_backend_device *device,
   return status;
 }
 
+tn_status remote_fill_run(const remote_command *command, char *text)
+{
+  const remote_fill *fill = &command->as.fill;
+  uint64_t size = fill->pattern_bytes;
+  char *dst = remote_memory_bytes(command->stream->device, fill->dst,
+                                  fill->count * size);
+  for (uint64_t i = 0; dst && i < fill->count; i++)
+    memcpy(dst + i * size, &fill->pattern, size);
+  if (dst) return TN_OK;
+  snprintf(text, TN_BACKEND_TEXT_SIZE,
+           "memory was freed while a fill of it was queued");
+  return TN_LAUNCH_FAILED;
+}
+
+static tn_status fill_checked(tn_backend_stream *stream,
+                              tn_backend_device *device,
+                              const tn_fill_desc *desc)
+{
+  uint64_t bytes;
+  tn_status status = remote_desc_check("fill", desc->struct_size,
+                                       sizeof *desc, desc->flags, 0);
+  if (!status) status = remote_device_check(device);
+  if (status) return status;
+  if (__builtin_mul_overflow(desc->count, desc->pattern_bytes, &bytes) ||
+      !on_device(device, desc->dst, bytes))
+    return remote_host->error(TN_INVALID_ARGUMENT,
+                              "fill of %llu patterns leaves its allocation",
+                              (unsigned long long)desc->count);
+  remote_command *command = remote_command_new(stream, REMOTE_FILL, desc->tag);
+  if (!command) return TN_OUT_OF_MEMORY;
+  command->as.fill = (remote_fill){ desc->dst, desc->pattern, desc->count,
+                                    desc->pattern_bytes };
+  remote_command_queue(command);
+  return TN_OK;
+}
+
+static tn_status fill(tn_backend_stream *stream, tn_backend_device *device,
+                      const tn_fill_desc *desc)
+{
+  if (stream->device != device)
+    remote_broken("fill on a stream of another device");
+  remote_stream_enter(stream, "fill");
+  tn_status status = fill_checked(stream, device, desc);
+  remote_stream_leave(stream);
+  return status;
+}
+
 const tn_backend_copy_table remote_copy_table = {
   .struct_size = sizeof(tn_backend_copy_table),
   .copy = copy,
+};
+
+const tn_backend_copy_table remote_copy_fill_table = {
+  .struct_size = sizeof(tn_backend_copy_table),
+  .copy = copy,
+  .fill = fill,
 };

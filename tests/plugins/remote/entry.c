@@ -70,6 +70,9 @@ static void close_device(tn_backend_device *device)
   if (atomic_load(&device->modules))
     remote_broken("device closed with %u modules",
                   atomic_load(&device->modules));
+  if (atomic_load(&device->graphs))
+    remote_broken("device closed with %u graphs",
+                  atomic_load(&device->graphs));
   remote_queues_stop(device);
   remote_memory_close(&device->memory);
   free(device);
@@ -83,7 +86,7 @@ static const tn_backend_device_table device_table = {
   .close = close_device,
 };
 
-static const tn_backend_api api = {
+static tn_backend_api api = {
   .struct_size = sizeof(tn_backend_api),
   .abi_major = TN_BACKEND_ABI_MAJOR,
   .abi_minor = TN_BACKEND_ABI_MINOR,
@@ -103,5 +106,10 @@ const tn_backend_api *tn_backend_entry(const tn_host_api *host,
   (void)next;
   remote_host = tn_cpu_host = host;
   remote_rules_init();
+  const char *graphs = host->environment("TENON_REMOTE_GRAPHS");
+  if (graphs && strcmp(graphs, "1") == 0) {
+    api.copy = &remote_copy_fill_table;
+    api.graph = &remote_graph_table;
+  }
   return &api;
 }

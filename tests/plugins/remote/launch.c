@@ -96,10 +96,15 @@ static tn_status module_load(tn_backend_device *device,
 static void module_unload(tn_backend_module *module)
 {
   pthread_mutex_lock(&remote_lock);
-  for (size_t i = 0; i < module->count; i++)
-    if (module->kernels[i].pending)
+  for (size_t i = 0; i < module->count; i++) {
+    const tn_backend_kernel *kernel = &module->kernels[i];
+    if (kernel->pending)
       remote_broken("module_unload: %u launches of %s are pending",
-                    module->kernels[i].pending, module->kernels[i].cpu->name);
+                    kernel->pending, kernel->cpu->name);
+    if (kernel->graphs)
+      remote_broken("module_unload: %u graphs have %s", kernel->graphs,
+                    kernel->cpu->name);
+  }
   pthread_mutex_unlock(&remote_lock);
   atomic_fetch_sub(&module->device->modules, 1);
   module_free(module);
@@ -169,10 +174,12 @@ static tn_status queue(tn_backend_stream *stream, tn_backend_kernel *kernel,
     return remote_host->error(TN_OUT_OF_MEMORY, "no memory for a launch");
   }
   memcpy(launch->slots, slots, kernel->slots * sizeof *slots);
-  command->fault = remote_fault_next(true);
-  pthread_mutex_lock(&remote_lock);
-  kernel->pending++;
-  pthread_mutex_unlock(&remote_lock);
+  if (!stream->capture) {
+    command->fault = remote_fault_next(true);
+    pthread_mutex_lock(&remote_lock);
+    remote_launch_begin(kernel);
+    pthread_mutex_unlock(&remote_lock);
+  }
   remote_command_queue(command);
   return TN_OK;
 }
@@ -193,9 +200,18 @@ static tn_status launch(tn_backend_stream *stream, tn_backend_kernel *kernel,
   return status;
 }
 
-void remote_launch_end(tn_backend_kernel *kernel)
+void remote_launch_begin(tn_backend_kernel *kernel) { kernel->pending++; }
+void remote_launch_end(tn_backend_kernel *kernel) { kernel->pending--; }
+
+void remote_kernel_keep(tn_backend_kernel *kernel, bool is_kept)
 {
-  kernel->pending--;
+  if (is_kept) kernel->graphs++;
+  else kernel->graphs--;
+}
+
+unsigned remote_kernel_slots(const tn_backend_kernel *kernel)
+{
+  return kernel->slots;
 }
 
 /* Addresses of the window become those of the store. */

@@ -12,6 +12,7 @@ struct tn_backend_kernel {
   unsigned slots;    /* parameters */
   uint64_t pointers; /* bit i: parameter i is one */
   unsigned pending;  /* launches not yet run; under remote_lock */
+  unsigned graphs;   /* nodes of graphs; the same */
 };
 
 /* Where kernels are: those of a family, or all where there is none. */

@@ -119,6 +119,7 @@ tn_status remote_record(tn_backend_stream *stream, uint32_t flags,
                         tn_point *out)
 {
   remote_stream_enter(stream, "record");
+  remote_capture_check(stream, "record");
   tn_status status = record(stream, flags, out);
   remote_stream_leave(stream);
   return status;
@@ -162,6 +163,7 @@ tn_status remote_wait(tn_backend_stream *stream, const tn_point *points,
                       size_t count)
 {
   remote_stream_enter(stream, "wait");
+  remote_capture_check(stream, "wait");
   tn_status status = wait(stream, points, count);
   remote_stream_leave(stream);
   return status;

@@ -51,13 +51,16 @@ void remote_command_free(remote_command *command)
   if (command->kind == REMOTE_COPY) free(command->as.copy.captured);
   if (command->kind == REMOTE_LAUNCH) free(command->as.launch.slots);
   if (command->kind == REMOTE_WAIT) free(command->as.wait.points);
+  if (command->kind == REMOTE_GRAPH) remote_run_free(command->as.run);
   free(command);
 }
 
 void remote_command_queue(remote_command *command)
 {
+  tn_backend_stream *stream = command->stream;
   pthread_mutex_lock(&remote_lock);
-  append(&command->stream->pending, command);
+  if (stream->capture) remote_capture_add(stream->capture, command);
+  else append(&stream->pending, command);
   pthread_mutex_unlock(&remote_lock);
 }
 
@@ -93,14 +96,17 @@ static void wait_for_points(const remote_command *command)
   }
 }
 
-/* Does a copy or launch; lock not held. */
+/* Lock not held. */
 static tn_status work(const remote_command *command, char *text)
 {
   snprintf(text, TN_BACKEND_TEXT_SIZE, "failed as TENON_REMOTE_FAIL asks");
   if (command->fault == FAULT_LOST) return TN_DEVICE_LOST;
   if (command->fault == FAULT_WORK) return TN_LAUNCH_FAILED;
-  return command->kind == REMOTE_COPY ? remote_copy_run(command, text)
-                                      : remote_launch_run(command, text);
+  switch (command->kind) {
+  case REMOTE_COPY: return remote_copy_run(command, text);
+  case REMOTE_FILL: return remote_fill_run(command, text);
+  default: return remote_launch_run(command, text);
+  }
 }
 
 /* Keeps the first failure of the stream. Lock held. */
@@ -115,8 +121,7 @@ static void note_failure(const remote_command *command, tn_status status,
   snprintf(stream->error.text, sizeof stream->error.text, "%s", text);
 }
 
-/* Lock held, and given up while work runs. */
-static void run(const remote_command *command)
+void remote_command_run(const remote_command *command)
 {
   char text[TN_BACKEND_TEXT_SIZE];
   bool skip = command->stream->device->lost;
@@ -135,8 +140,10 @@ static void finish(remote_command *command)
     wait_for_points(command);
   else if (command->kind == REMOTE_MARK)
     remote_point_complete(command->as.mark);
+  else if (command->kind == REMOTE_GRAPH)
+    remote_run_finish(command);
   else
-    run(command);
+    remote_command_run(command);
   command->stream->in_flight--;
   pthread_cond_broadcast(&remote_changed);
   remote_command_free(command);

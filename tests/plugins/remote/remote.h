@@ -22,6 +22,10 @@
  * launch: occupancy, kinds VENDOR and BINARY; stream: wrap, elapsed,
  * host_function; graph and math: all.
  *
+ * With TENON_REMOTE_GRAPHS=1 it has a graph table, and copy.fill. A graph's
+ * commands then run in an order drawn anew for each run, of those that what
+ * they depend on allows; graphs read their arguments when they are launched.
+ *
  * What it watches: a core that breaks a rule of tenon/backend.h ends the
  * program with a line that begins "remote: broken rule".
  *
@@ -114,6 +118,8 @@ typedef struct remote_point remote_point;
 typedef enum remote_kind {
   REMOTE_COPY,
   REMOTE_LAUNCH,
+  REMOTE_FILL,
+  REMOTE_GRAPH,
   REMOTE_WAIT,
   REMOTE_MARK
 } remote_kind;
@@ -132,6 +138,14 @@ typedef struct remote_launch {
   uint64_t *slots;        /* owned */
 } remote_launch;
 
+typedef struct remote_fill {
+  tn_address dst;
+  uint64_t pattern, count;
+  uint32_t pattern_bytes;
+} remote_fill;
+
+typedef struct remote_run remote_run;
+
 typedef struct remote_command {
   struct remote_command *next;
   tn_backend_stream *stream;
@@ -142,6 +156,8 @@ typedef struct remote_command {
   union {
     remote_copy copy;
     remote_launch launch;
+    remote_fill fill;
+    remote_run *run; /* owned */
     struct {
       remote_point **points; /* owned */
       size_t count;
@@ -166,7 +182,7 @@ struct tn_backend_device {
   remote_memory memory;
   remote_queue queues[REMOTE_QUEUES];
   unsigned next_queue, streams;
-  atomic_uint modules;
+  atomic_uint modules, graphs;
 };
 
 struct tn_backend_stream {
@@ -175,6 +191,7 @@ struct tn_backend_stream {
   remote_list pending; /* queued and not flushed */
   uint64_t in_flight;  /* flushed and not complete */
   atomic_flag busy;    /* inside an entry that is one at a time */
+  struct remote_capture *capture; /* NULL: what is queued runs */
   tn_error_info error;
 };
 
@@ -188,8 +205,13 @@ remote_command *remote_command_new(tn_backend_stream *stream,
                                    remote_kind kind, tn_tag tag);
 void remote_command_free(remote_command *command);
 
-/* Puts a command at the end of its stream, not yet started. */
+/* Puts a command at the end of its stream, not yet started, or into the
+ * stream's capture. */
 void remote_command_queue(remote_command *command);
+
+/* Does a copy, fill or launch and keeps its failure. Lock held, and given up
+ * meanwhile. */
+void remote_command_run(const remote_command *command);
 
 /* Hands what is pending over to the hardware queue. Lock held. */
 void remote_stream_submit(tn_backend_stream *stream);
@@ -234,16 +256,37 @@ tn_status remote_host_wait(tn_backend_device *device, const tn_point *point,
                            uint64_t timeout);
 void remote_point_drop(tn_backend_device *device, const tn_point *point);
 
-/* ---- copy.c, launch.c ---- */
+/* ---- copy.c, launch.c, graph.c ---- */
 
 extern const tn_backend_copy_table remote_copy_table;
+extern const tn_backend_copy_table remote_copy_fill_table;
 extern const tn_backend_launch_table remote_launch_table;
+extern const tn_backend_graph_table remote_graph_table;
 
 /* Run by the other side; on failure the text is left in `text`. */
 tn_status remote_copy_run(const remote_command *command, char *text);
+tn_status remote_fill_run(const remote_command *command, char *text);
 tn_status remote_launch_run(const remote_command *command, char *text);
 
-/* The launch has left the queue. */
+/* A launch is in the queue; it has left it; lock held. */
+void remote_launch_begin(tn_backend_kernel *kernel);
 void remote_launch_end(tn_backend_kernel *kernel);
+
+/* A graph has the kernel, or no longer; lock held. */
+void remote_kernel_keep(tn_backend_kernel *kernel, bool is_kept);
+/* Its number of parameters. */
+unsigned remote_kernel_slots(const tn_backend_kernel *kernel);
+
+/* Makes a node of a command, which it owns. */
+void remote_capture_add(struct remote_capture *capture,
+                        remote_command *command);
+
+/* The core promised to make no such call during a capture. */
+void remote_capture_check(const tn_backend_stream *stream,
+                          const char *entry);
+
+/* Runs a graph; lock held, and given up while its commands run. */
+void remote_run_finish(const remote_command *command);
+void remote_run_free(remote_run *run);
 
 #endif

@@ -53,13 +53,14 @@ static void check_idle(tn_backend_stream *stream)
 {
   for (remote_command *command = stream->pending.head; command;
        command = command->next)
-    if (command->kind == REMOTE_COPY || command->kind == REMOTE_LAUNCH)
+    if (command->kind != REMOTE_WAIT && command->kind != REMOTE_MARK)
       remote_broken("stream.destroy: work is pending");
 }
 
 static void destroy(tn_backend_stream *stream)
 {
   remote_stream_enter(stream, "stream.destroy");
+  remote_capture_check(stream, "stream.destroy");
   pthread_mutex_lock(&remote_lock);
   check_idle(stream);
   pthread_mutex_unlock(&remote_lock);
@@ -73,6 +74,7 @@ static void destroy(tn_backend_stream *stream)
 static tn_status flush(tn_backend_stream *stream)
 {
   remote_stream_enter(stream, "stream.flush");
+  remote_capture_check(stream, "stream.flush");
   pthread_mutex_lock(&remote_lock);
   remote_stream_submit(stream);
   pthread_mutex_unlock(&remote_lock);

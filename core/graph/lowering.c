@@ -1,0 +1,334 @@
+#include "config.h"
+
+#include "core/graph/lowering.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/environment.h"
+#include "core/copy/copy_job.h"
+#include "core/exec/tag.h"
+#include "tenon/memory.h"
+
+/* ---- all that there are, for the end ---- */
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static tn_lowering *list;
+
+/* The devices are idle by now. What the program still holds is empty then. */
+static void finish(void)
+{
+  for (tn_lowering *l = list; l; l = l->next) {
+    l->state->backend->graph.destroy(l->handle);
+    l->handle = NULL;
+  }
+}
+
+static void arm(void) { tn_shutdown_hook(TN_SHUTDOWN_GRAPH, finish); }
+
+static void enlist(tn_lowering *lowering)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, arm);
+  pthread_mutex_lock(&list_lock);
+  lowering->next = list;
+  if (list) list->before = lowering;
+  list = lowering;
+  pthread_mutex_unlock(&list_lock);
+}
+
+static void unlist(tn_lowering *lowering)
+{
+  pthread_mutex_lock(&list_lock);
+  if (lowering->next) lowering->next->before = lowering->before;
+  if (lowering->before) lowering->before->next = lowering->next;
+  else list = lowering->next;
+  pthread_mutex_unlock(&list_lock);
+}
+
+/* ---- whether ---- */
+
+static void doubt_backend(const tn_backend *backend, char *text, size_t size)
+{
+  if (!backend->has_graph)
+    snprintf(text, size, "backend \"%s\" has no graph table", backend->name);
+  else if (!backend->has_launch || !backend->has_stream)
+    snprintf(text, size, "backend \"%s\" has a graph table, but no tables "
+             "launch and stream", backend->name);
+  else if (tn_environment_is_on("TENON_GRAPH_CALLS"))
+    snprintf(text, size, "TENON_GRAPH_CALLS is 1");
+  else if (tn_is_launch_blocking())
+    snprintf(text, size, "TENON_LAUNCH_BLOCKING is 1");
+}
+
+static void doubt_node(const tn_backend *backend, const tn_graph_node *node,
+                       char *text, size_t size)
+{
+  const char *absent = NULL;
+  if (node->kind == TN_GRAPH_FILL && !backend->copy.fill)
+    absent = "copy.fill";
+  if (node->kind == TN_GRAPH_HOST_FUNCTION && !backend->stream.host_function)
+    absent = "stream.host_function";
+  if (absent)
+    snprintf(text, size, "%s: backend \"%s\" has no %s",
+             tn_graph_node_name(node), backend->name, absent);
+  else if (node->kind == TN_GRAPH_KERNEL && !node->kernel->launch)
+    snprintf(text, size, "kernel \"%s\" is the library's own, not backend "
+             "\"%s\"'s", node->kernel->name, backend->name);
+}
+
+void tn_lowering_doubt(const tn_device_state *state, const tn_nodes *nodes,
+                       char *text, size_t size)
+{
+  text[0] = 0;
+  doubt_backend(state->backend, text, size);
+  for (size_t i = 0; i < nodes->count && !text[0]; i++)
+    doubt_node(state->backend, &nodes->items[i], text, size);
+}
+
+/* ---- making ---- */
+
+/* A capture that goes on. */
+typedef struct capture {
+  tn_device_state *state;
+  const tn_backend *backend;
+  tn_backend_stream *queue;
+  const tn_nodes *nodes;
+  uint64_t *numbers; /* the backend's, of the nodes so far */
+  uint64_t *before;  /* room for the most that a node depends on */
+} capture;
+
+static tn_status refuse_memory(size_t count)
+{
+  return tn_error(TN_OUT_OF_MEMORY, "no memory to make a graph of %zu nodes "
+                  "the backend's", count);
+}
+
+static tn_status order(const capture *c, const tn_graph_node *node)
+{
+  const tn_numbers *before = &node->dependencies;
+  if (!c->backend->graph.capture_after) return TN_OK;
+  for (uint32_t i = 0; i < before->count; i++)
+    c->before[i] = c->numbers[before->items[i]];
+  return c->backend->graph.capture_after(c->queue, c->before, before->count);
+}
+
+static tn_status queue(const capture *c, const tn_graph_node *node)
+{
+  switch (node->kind) {
+  case TN_GRAPH_KERNEL:
+    return node->kernel->launch(c->queue, node->kernel->handle,
+                                &node->as.launch, node->slots);
+  case TN_GRAPH_COPY:
+    return tn_copy_call(c->state, c->queue, &node->as.copy);
+  case TN_GRAPH_FILL:
+    return c->backend->copy.fill(c->queue, c->state->handle, &node->as.fill);
+  default:
+    return c->backend->stream.host_function(c->queue, node->as.host.function,
+                                            node->as.host.argument,
+                                            TN_TAG_HOST_FUNCTION);
+  }
+}
+
+static tn_status record(const capture *c)
+{
+  for (size_t i = 0; i < c->nodes->count; i++) {
+    const tn_graph_node *node = &c->nodes->items[i];
+    tn_status status = order(c, node);
+    if (status == TN_OK) status = queue(c, node);
+    if (status == TN_OK)
+      status = c->backend->graph.capture_node(c->queue, &c->numbers[i]);
+    if (status != TN_OK)
+      return tn_plugin_error(c->state, status, "capture: node %zu, %s%s%s", i,
+                             node->kind == TN_GRAPH_KERNEL ? "kernel \"" : "",
+                             tn_graph_node_name(node),
+                             node->kind == TN_GRAPH_KERNEL ? "\"" : "");
+  }
+  return TN_OK;
+}
+
+/* On a stream that is created. */
+static tn_status record_all(const capture *c, tn_backend_graph **handle)
+{
+  tn_error_state first;
+  tn_status status = c->backend->graph.capture_begin(c->queue);
+  if (status != TN_OK)
+    return tn_plugin_error(c->state, status, "begin of a native capture");
+  tn_status recorded = record(c);
+  tn_error_save(&first);
+  status = c->backend->graph.capture_end(c->queue, handle);
+  if (recorded == TN_OK)
+    return status == TN_OK ? TN_OK
+                           : tn_plugin_error(c->state, status, "making a "
+                                             "graph of %zu nodes",
+                                             c->nodes->count);
+  if (status == TN_OK) c->backend->graph.destroy(*handle);
+  tn_error_restore(&first);
+  return recorded;
+}
+
+static tn_status take(capture *c, tn_backend_graph **handle)
+{
+  const tn_stream_desc desc = { .struct_size = sizeof desc };
+  tn_status status = c->backend->stream.create(c->state->handle, &desc,
+                                               &c->queue);
+  if (status != TN_OK)
+    return tn_plugin_error(c->state, status, "a stream to capture");
+  status = record_all(c, handle);
+  c->backend->stream.destroy(c->queue);
+  return status;
+}
+
+static size_t most_before(const tn_nodes *nodes)
+{
+  size_t most = 1;
+  for (size_t i = 0; i < nodes->count; i++)
+    if (nodes->items[i].dependencies.count > most)
+      most = nodes->items[i].dependencies.count;
+  return most;
+}
+
+/* `numbers` has room for all nodes. */
+static tn_status capture_nodes(tn_device_state *state, const tn_nodes *nodes,
+                               uint64_t *numbers, tn_backend_graph **handle)
+{
+  capture c = { state, state->backend, NULL, nodes, numbers, NULL };
+  c.before = calloc(most_before(nodes), sizeof *c.before);
+  if (!c.before) return refuse_memory(nodes->count);
+  tn_status status = take(&c, handle);
+  if (status == TN_OUT_OF_MEMORY &&
+      tn_empty_cache(state->device) == TN_OK)
+    status = take(&c, handle);
+  free(c.before);
+  return status;
+}
+
+static void discard(tn_lowering *lowering)
+{
+  free(lowering->nodes);
+  free(lowering->changed);
+  free(lowering->is_changed);
+  free(lowering);
+}
+
+static tn_lowering *allocate(size_t count)
+{
+  tn_lowering *lowering = calloc(1, sizeof *lowering);
+  if (!lowering) return NULL;
+  lowering->nodes = calloc(count + 1, sizeof *lowering->nodes);
+  lowering->changed = calloc(count + 1, sizeof *lowering->changed);
+  lowering->is_changed = calloc(count + 1, sizeof *lowering->is_changed);
+  if (lowering->nodes && lowering->changed && lowering->is_changed)
+    return lowering;
+  discard(lowering);
+  return NULL;
+}
+
+tn_status tn_lowering_make(tn_device_state *state, const tn_nodes *nodes,
+                           tn_lowering **out)
+{
+  *out = NULL;
+  tn_lowering *lowering = allocate(nodes->count);
+  if (!lowering) return refuse_memory(nodes->count);
+  tn_status status = capture_nodes(state, nodes, lowering->nodes,
+                                   &lowering->handle);
+  if (status != TN_OK) {
+    discard(lowering);
+    return status;
+  }
+  lowering->state = state;
+  enlist(lowering);
+  *out = lowering;
+  return TN_OK;
+}
+
+void tn_lowering_free(tn_lowering *lowering)
+{
+  if (!lowering) return;
+  if (tn_enter_to_release(lowering->state)) {
+    unlist(lowering);
+    lowering->state->backend->graph.destroy(lowering->handle);
+    tn_leave();
+  }
+  discard(lowering);
+}
+
+/* ---- running ---- */
+
+void tn_lowering_touch(tn_lowering *lowering, size_t node)
+{
+  if (!lowering || lowering->is_changed[node]) return;
+  lowering->is_changed[node] = true;
+  lowering->changed[lowering->change_count++] = (uint32_t)node;
+}
+
+static void forget_changes(tn_lowering *lowering)
+{
+  while (lowering->change_count)
+    lowering->is_changed[lowering->changed[--lowering->change_count]] = false;
+}
+
+/* Of a backend that cannot change what it made. */
+static tn_status remake(tn_lowering *lowering, const tn_nodes *nodes)
+{
+  tn_backend_graph *handle;
+  uint64_t *numbers = calloc(nodes->count + 1, sizeof *numbers);
+  if (!numbers) return refuse_memory(nodes->count);
+  tn_status status = capture_nodes(lowering->state, nodes, numbers, &handle);
+  if (status != TN_OK) {
+    free(numbers);
+    return status;
+  }
+  lowering->state->backend->graph.destroy(lowering->handle);
+  free(lowering->nodes);
+  lowering->handle = handle;
+  lowering->nodes = numbers;
+  return TN_OK;
+}
+
+static tn_status update(const tn_lowering *lowering, uint32_t number,
+                        const tn_graph_node *node)
+{
+  const tn_node_update change = {
+    .struct_size = sizeof change,
+    .node = lowering->nodes[number],
+    .kernel = node->kernel->handle,
+    .launch = &node->as.launch,
+    .slots = node->slots,
+  };
+  const tn_backend *backend = lowering->state->backend;
+  tn_status status = backend->graph.update(lowering->handle, &change);
+  if (status != TN_OK && status != TN_UNSUPPORTED)
+    tn_plugin_error(lowering->state, status, "replay: new arguments of kernel "
+                    "\"%s\"", node->kernel->name);
+  return status;
+}
+
+static tn_status apply_changes(tn_lowering *lowering, const tn_nodes *nodes)
+{
+  bool can_update = lowering->state->backend->graph.update != NULL;
+  tn_status status = can_update ? TN_OK : TN_UNSUPPORTED;
+  for (uint32_t i = 0; i < lowering->change_count && status == TN_OK; i++) {
+    uint32_t number = lowering->changed[i];
+    status = update(lowering, number, &nodes->items[number]);
+  }
+  if (status == TN_UNSUPPORTED) status = remake(lowering, nodes);
+  if (status == TN_OK) forget_changes(lowering);
+  return status;
+}
+
+tn_status tn_lowering_run(tn_lowering *lowering, const tn_nodes *nodes,
+                          tn_stream *stream)
+{
+  tn_status status = TN_OK;
+  if (lowering->change_count) status = apply_changes(lowering, nodes);
+  if (status != TN_OK) return status;
+  tn_stream_lock(stream);
+  status = lowering->state->backend->graph.launch(lowering->handle,
+                                                  stream->queue);
+  tn_stream_unlock(stream);
+  return status == TN_OK ? TN_OK
+                         : tn_plugin_error(lowering->state, status, "replay "
+                                           "of a graph of %zu nodes",
+                                           nodes->count);
+}
