@@ -19,6 +19,10 @@ if CUDA
 dist_check_SCRIPTS += %D%/layers_emulated.sh
 endif
 EXTRA_DIST += %D%/race_on.sh %D%/trace_check.py build-aux/trace_svg.py
+check_PROGRAMS += %D%/race_extent
+%C%_race_extent_SOURCES = %D%/race_extent.c layers/race_extent.c \
+  layers/race_extent.h layers/race_own.c %D%/tap.c
+%C%_race_extent_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 EXTRA_PROGRAMS += %D%/race_cases
 check_DATA += %D%/race_cases$(EXEEXT)
 %C%_race_cases_SOURCES = %D%/race_cases.c
