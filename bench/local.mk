@@ -1,11 +1,11 @@
 # make bench: each figure beside its limit, as a table and as JSON.
-EXTRA_PROGRAMS += %D%/start %D%/core %D%/kernels %D%/tensor
-EXTRA_LTLIBRARIES = %D%/tiny.la
+EXTRA_PROGRAMS += %D%/start %D%/core %D%/layers %D%/kernels %D%/tensor
+EXTRA_LTLIBRARIES = %D%/tiny.la %D%/plain.la
 EXTRA_DIST += %D%/run.sh %D%/results/2026-11-30-zen4-2cores.json \
   %D%/results/2026-12-01-zen4-2cores-tensors.json
 noinst_HEADERS += %D%/cuda.h %D%/libtorch.h %D%/limit.h %D%/measure.h %D%/raw_cuda.h
-bench_programs = %D%/start %D%/core %D%/kernels %D%/tensor \
-  %D%/tiny.la
+bench_programs = %D%/start %D%/core %D%/layers %D%/kernels %D%/tensor \
+  %D%/tiny.la %D%/plain.la
 
 bench_sources = %D%/limit.c %D%/measure.c
 bench_ldadd = libtenon.la $(LIBFFI_LIBS)
@@ -20,6 +20,10 @@ bench_cflags = $(AM_CFLAGS) -O2
 %C%_core_CFLAGS = $(bench_cflags)
 %C%_core_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
 %C%_core_LDADD = $(bench_ldadd)
+
+%C%_layers_SOURCES = %D%/layers.c %D%/measure.c
+%C%_layers_CFLAGS = $(bench_cflags)
+%C%_layers_LDADD = -ldl
 
 %C%_kernels_SOURCES = %D%/kernels.c $(bench_sources)
 %C%_kernels_CFLAGS = $(bench_cflags)
@@ -66,13 +70,21 @@ endif
 %C%_tiny_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
   -rpath /nowhere
 
+# The library as it would be without layers.
+%C%_plain_la_SOURCES = $(libtenon_la_SOURCES)
+%C%_plain_la_CPPFLAGS = $(libtenon_la_CPPFLAGS) -DTN_WITH_LAYERS=0
+%C%_plain_la_LIBADD = $(libtenon_la_LIBADD)
+%C%_plain_la_LDFLAGS = $(libtenon_la_LDFLAGS) -module -avoid-version \
+  -shared -rpath /nowhere
+
 # BENCH_FILTER=TEXT runs only the cases whose name contains it.
 # One make after the other: side by side both would link libtenon.
 bench:
 	$(MAKE) $(AM_MAKEFLAGS) all
 	$(MAKE) $(AM_MAKEFLAGS) $(bench_programs)
 	$(AM_TESTS_ENVIRONMENT) \
-	TINY=$(LT_OBJDIR)/tiny.so $(SHELL) $(srcdir)/%D%/run.sh \
+	TINY=$(LT_OBJDIR)/tiny.so OBJECTS=$(LT_OBJDIR) \
+	$(SHELL) $(srcdir)/%D%/run.sh \
 	  '$(abs_top_builddir)' '$(abs_top_builddir)/bench.json' \
 	  '$(BENCH_FILTER)'
 .PHONY: bench

@@ -16,6 +16,16 @@ section ()
 bench=$build/bench
 section start "$bench/start" "$1/bench/$TINY" "$parts/1-start.json" "$filter"
 section core "$bench/core" "$parts/2-core.json" "$filter"
+libraries="$build/$OBJECTS/libtenon.so $bench/$OBJECTS/plain.so"
+libraries="$libraries $build/backends/cpu/$OBJECTS/tenon-cpu.so"
+# shellcheck disable=SC2086 # words
+section layers env -u TENON_LAYERS "$bench/layers" $libraries \
+  "$parts/2-layers.json" "$filter"
+# shellcheck disable=SC2086 # words
+section "layers, trace" env TENON_LAYERS=trace:file="$parts/trace" \
+  BENCH_LAYERS="$build/layers/$OBJECTS" \
+  "$bench/layers" $libraries "$parts/2-trace.json" "$filter"
+rm -f "$parts/trace"
 for threads in 1 2
 do
   section "kernels, $threads" env TENON_NUM_THREADS=$threads \

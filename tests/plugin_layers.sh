@@ -53,6 +53,33 @@ said=$(TENON_BACKEND_PATH=$top_builddir/layers/.libs "$tenon" doctor |
   grep 'tenon-layer')
 tap_empty "$said" "a layer is no candidate for a backend"
 
+# ---- nothing lies between the core and a backend that no layer wraps: the
+# entries of the tables are called by the library itself.
+
+# called FILE: by it, each allocation and copy of a program.
+called() {
+  rm -f "$tap_scratch/log"
+  TENON_BACKEND_PATH=$top_builddir/tests/plugins/.libs/tenon-fake.so:$paths \
+    TENON_FAKE_LOG=$tap_scratch/log TENON_FAKE_CALLERS=1 \
+    "$textstats" "$text" --device fake >/dev/null 2>"$tap_scratch/err"
+  status=$?
+  for entry in alloc copy; do
+    said=$(grep "^fake $entry by" "$tap_scratch/log" | sort -u)
+    [ $status -eq 0 ] && [ "$said" = "fake $entry by $1" ]
+    tap_ok $? "$entry of a backend is called by $1"
+    [ "$said" = "fake $entry by $1" ] ||
+      printf '%s\n' "$said" | cat - "$tap_scratch/err" | sed 's/^/# /'
+  done
+}
+
+paths=$TENON_BACKEND_PATH
+library=$(basename "$(ls "$top_builddir"/.libs/libtenon.so.0)")
+called "$library"
+TENON_LAYERS=fault:entry=copy.copy,n=1000000,status=FORKED
+export TENON_LAYERS
+called tenon-layer-fault.so
+unset TENON_LAYERS
+
 # ---- faults: the program ends with the error, and not in another way.
 
 "$textstats" "$text" >"$tap_scratch/wanted"

@@ -10,6 +10,8 @@
  *   TENON_FAKE_LOST=1         asking for peers fails with TN_DEVICE_LOST
  *   TENON_FAKE_SAYS=text      logs the text, at level debug, in its entry
  *   TENON_FAKE_LOG=file       appends a line for each call that matters
+ *   TENON_FAKE_CALLERS=1      and for allocations and copies the file that
+ *                             called
  */
 #include "config.h"
 
@@ -49,6 +51,17 @@ static void record(const char *call, int ordinal)
   int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0 || write(fd, line, (size_t)size) != size) abort();
   close(fd);
+}
+
+static void record_caller(const char *entry, void *place)
+{
+  Dl_info caller;
+  char call[64];
+  if (!setting("CALLERS") || !dladdr(place, &caller)) return;
+  const char *slash = strrchr(caller.dli_fname, '/');
+  snprintf(call, sizeof call, "%s by %s", entry,
+           slash ? slash + 1 : caller.dli_fname);
+  record(call, -1);
 }
 
 /* device ---------------------------------------------------------------- */
@@ -156,6 +169,7 @@ static tn_status allocate(tn_backend_device *device,
                           const tn_alloc_desc *desc, tn_address *address)
 {
   (void)device;
+  record_caller("alloc", __builtin_return_address(0));
   if (desc->kind != TN_MEMORY_DEVICE)
     return host->error(TN_UNSUPPORTED, "no memory of kind %d", desc->kind);
   void *memory = NULL;
@@ -183,6 +197,7 @@ static tn_status copy(tn_backend_stream *stream, tn_backend_device *device,
                       const tn_copy_desc *desc)
 {
   (void)stream, (void)device;
+  record_caller("copy", __builtin_return_address(0));
   if (desc->rows != 1 || desc->depth != 1)
     return host->error(TN_UNSUPPORTED, "plain copies only");
   memcpy((void *)(uintptr_t)desc->dst, (const void *)(uintptr_t)desc->src,
