@@ -10,5 +10,6 @@ int main(void)
   strict_streams();
   strict_launches();
   strict_order();
+  strict_graphs();
   return tap_done();
 }

@@ -31,7 +31,7 @@ void emu_access(emu_command *command, emu_allocation *a, order_kind kind,
                 uint64_t address, uint64_t bytes, const ptx_place *place)
 {
   order_conflict conflict;
-  order_step step = { .agent = command->stream->agent, .step = command->step,
+  order_step step = { .agent = command->agent, .step = command->step,
                       .tag = command->tag, .clock = &command->clock };
   if (emu.settings.no_races) return;
   pthread_mutex_lock(&a->lock);

@@ -6,17 +6,24 @@
 #include <string.h>
 
 #include "tests/cudaemu/access.h"
+#include "tests/cudaemu/capture.h"
+#include "tests/cudaemu/launch.h"
+
+enum { PAGEABLE = -2 }; /* a place, beside devices and -1, pinned */
 
 /* One side: rows, `pitch` bytes apart, and planes of them. */
 typedef struct side {
   bool is_host;
   uint64_t address;
   uint64_t pitch, plane;
+  int place;                  /* the device; -1: pinned */
   emu_allocation *allocation; /* NULL: pageable */
   unsigned char *bytes;       /* on the host */
 } side;
 
+/* Bound to memory when it is queued; a node's only when its graph is. */
 typedef struct transfer {
+  const char *what;
   side dst, src;
   uint64_t width, rows, depth;
   unsigned char *staged; /* the pageable source, as it was, close together */
@@ -39,7 +46,7 @@ static uint64_t extent(const transfer *t, const side *s)
 }
 
 /* Finds a side's memory; refuses what is no memory of that kind. */
-static CUresult resolve(const transfer *t, side *s, const char *what)
+static CUresult resolve(const transfer *t, side *s)
 {
   char problem[256] = "memory of the host";
   uint64_t bytes = extent(t, s);
@@ -47,17 +54,19 @@ static CUresult resolve(const transfer *t, side *s, const char *what)
   bool is_within = a && s->address >= a->address &&
                    s->address + bytes <= a->address + a->bytes;
   s->bytes = (unsigned char *)(uintptr_t)s->address;
+  s->place = PAGEABLE;
   if (s->is_host && !a && s->address && !emu_is_in_window(s->address))
     return TN_CUDA_SUCCESS;
   if (is_within && (a->device < 0 || !s->is_host)) {
     s->allocation = a;
+    s->place = a->device;
     a->uses++;
     s->bytes = a->host + (s->address - a->address);
     return TN_CUDA_SUCCESS;
   }
   if (!is_within)
     emu_memory_problem(s->address, bytes, problem, sizeof problem);
-  emu_print("%s: %s of %" PRIu64 " bytes at 0x%" PRIx64 ": %s", what,
+  emu_print("%s: %s of %" PRIu64 " bytes at 0x%" PRIx64 ": %s", t->what,
             s == &t->dst ? "destination" : "source", bytes, s->address,
             is_within ? "memory of a device, as that of the host" : problem);
   return TN_CUDA_ERROR_INVALID_VALUE;
@@ -128,34 +137,127 @@ static CUresult stage(transfer *t)
   return TN_CUDA_SUCCESS;
 }
 
-/* Queues a transfer of which all but the memory is filled in. */
-static CUresult queue(const transfer *wanted, CUstream handle,
-                      const char *what)
+/* A transfer on the memory that is at its addresses now. */
+static CUresult bind(const transfer *wanted, transfer **bound)
 {
-  emu_stream *stream = emu_stream_find(handle);
-  if (!stream) return TN_CUDA_ERROR_INVALID_HANDLE;
-  if (stream->context->lost) return stream->context->lost;
-  if (!wanted->width || !wanted->rows || !wanted->depth)
-    return TN_CUDA_SUCCESS;
   transfer *t = malloc(sizeof *t);
   if (!t) return TN_CUDA_ERROR_OUT_OF_MEMORY;
   *t = *wanted;
-  CUresult code = resolve(t, &t->dst, what);
-  if (!code && !t->unit) code = resolve(t, &t->src, what);
-  if (!code) code = stage(t);
+  CUresult code = resolve(t, &t->dst);
+  if (!code && !t->unit) code = resolve(t, &t->src);
+  if (code) free_transfer(t);
+  else *bound = t;
+  return code;
+}
+
+/* Nodes */
+
+static CUresult bind_node(const void *payload, void **bound)
+{
+  transfer *t = NULL;
+  CUresult code = bind(payload, &t);
+  *bound = t;
+  if (code != TN_CUDA_ERROR_INVALID_VALUE) return code;
+  emu_print("use after free: memory of a node of a graph");
+  return TN_CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+static bool is_flat(const transfer *t) { return t->rows == 1 && t->depth == 1; }
+
+static bool is_alike(const transfer *a, const transfer *b)
+{
+  return a->width == b->width && a->rows == b->rows && a->depth == b->depth;
+}
+
+/* Places stay. A call for one copy needs flat ones. Of fills the driver may
+ * take more than addresses and values; it need not. */
+static int refuse(const void *payload, const void *wanted, bool is_for_all)
+{
+  const transfer *had = payload, *t = wanted;
+  bool is_taken = had->dst.place == t->dst.place;
+  if (had->unit)
+    is_taken = is_taken && had->unit == t->unit && is_alike(had, t) &&
+               (is_flat(had) || had->dst.pitch == t->dst.pitch);
+  else
+    is_taken = is_taken && had->src.place == t->src.place &&
+               (is_for_all || (is_flat(had) && is_flat(t)));
+  return is_taken ? TN_CU_GRAPH_EXEC_UPDATE_SUCCESS
+                  : TN_CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+static const emu_form copies = {
+  .type = TN_CU_GRAPH_NODE_TYPE_MEMCPY, .run = run_transfer,
+  .bind = bind_node, .unbind = free_transfer, .refuse = refuse,
+};
+
+static const emu_form fills = {
+  .type = TN_CU_GRAPH_NODE_TYPE_MEMSET, .run = run_transfer,
+  .bind = bind_node, .unbind = free_transfer, .refuse = refuse,
+};
+
+/* A node's work: where the memory is, is known, but what is there is not kept
+ * from being freed. Gives up the transfer. */
+static emu_work *unbind(transfer *t, emu_context *context)
+{
+  transfer *kept = malloc(sizeof *kept);
+  const char *what = t->what;
+  bool is_fill = t->unit != 0;
+  if (kept) {
+    *kept = *t;
+    kept->dst.allocation = kept->src.allocation = NULL;
+    kept->dst.bytes = kept->src.bytes = NULL;
+  }
+  free_transfer(t);
+  return kept ? emu_work_make(is_fill ? &fills : &copies, what, context, kept)
+              : NULL;
+}
+
+static CUresult make_work(const transfer *wanted, emu_context *context,
+                          emu_work **work)
+{
+  transfer *t = NULL;
+  if (!wanted->width || !wanted->rows || !wanted->depth)
+    return TN_CUDA_ERROR_INVALID_VALUE;
+  CUresult code = bind(wanted, &t);
+  if (code) return code;
+  *work = unbind(t, context);
+  return *work ? TN_CUDA_SUCCESS : TN_CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* Queues a bound transfer. */
+static CUresult enqueue(emu_stream *stream, transfer *t)
+{
+  /* Into pageable memory it may be done at return or later. */
+  bool is_late = !t->dst.is_host || t->dst.allocation ||
+                 emu_random(stream->number, stream->queued) % 2;
+  CUresult code = stage(t);
   if (code) {
     free_transfer(t);
     return code;
   }
-  /* Into pageable memory it may be done at return or later. */
-  bool is_late = !t->dst.is_host || t->dst.allocation ||
-                 emu_random(stream->number, stream->queued) % 2;
-  code = emu_enqueue(stream, what, run_transfer, t, free_transfer);
+  code = emu_enqueue(stream, t->what, run_transfer, t, free_transfer);
   if (!code && !is_late) {
     emu_stream_wait(stream);
     code = emu_context_tell(stream->context);
   }
   return code;
+}
+
+/* Queues a transfer of which all but the memory is filled in. */
+static CUresult queue(transfer *wanted, CUstream handle, const char *what)
+{
+  transfer *t = NULL;
+  emu_stream *stream = emu_stream_find(handle);
+  if (!stream) return TN_CUDA_ERROR_INVALID_HANDLE;
+  if (stream->context->lost) return stream->context->lost;
+  CUresult code = emu_capture_admit(stream);
+  if (code || !wanted->width || !wanted->rows || !wanted->depth) return code;
+  wanted->what = what;
+  code = bind(wanted, &t);
+  if (code) return code;
+  return stream->capture
+             ? emu_capture_add(stream, unbind(t, stream->context))
+             : enqueue(stream, t);
 }
 
 static transfer flat(bool to_host, uint64_t dst, bool from_host, uint64_t src,
@@ -249,39 +351,76 @@ static CUresult read_box(const box *b, const CUDA_MEMCPY3D *copy, side *s)
   return TN_CUDA_SUCCESS;
 }
 
-CUresult emu_Memcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream)
+static CUresult read_copy(const CUDA_MEMCPY3D *copy, transfer *t)
 {
-  CUresult code = emu_enter(EMU_Memcpy3DAsync, EMU_CONTEXT);
-  if (code) return code;
-  if (!copy) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
-  transfer t = { .width = copy->WidthInBytes, .rows = copy->Height,
-                 .depth = copy->Depth };
+  if (!copy) return TN_CUDA_ERROR_INVALID_VALUE;
+  *t = (transfer){ .what = "a copy of rows", .width = copy->WidthInBytes,
+                   .rows = copy->Height, .depth = copy->Depth };
   box dst = { copy->dstMemoryType, copy->dstHost, copy->dstDevice,
               copy->dstXInBytes, copy->dstY, copy->dstZ, copy->dstLOD,
               copy->dstPitch, copy->dstHeight };
   box src = { copy->srcMemoryType, copy->srcHost, copy->srcDevice,
               copy->srcXInBytes, copy->srcY, copy->srcZ, copy->srcLOD,
               copy->srcPitch, copy->srcHeight };
-  code = read_box(&dst, copy, &t.dst);
-  if (!code) code = read_box(&src, copy, &t.src);
-  return emu_leave(code ? code : queue(&t, stream, "a copy of rows"));
+  CUresult code = read_box(&dst, copy, &t->dst);
+  return code ? code : read_box(&src, copy, &t->src);
+}
+
+CUresult emu_Memcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream)
+{
+  transfer t;
+  CUresult code = emu_enter(EMU_Memcpy3DAsync, EMU_CONTEXT);
+  if (code) return code;
+  code = read_copy(copy, &t);
+  return emu_leave(code ? code : queue(&t, stream, t.what));
+}
+
+CUresult emu_copy_work(const CUDA_MEMCPY3D *wanted, emu_context *context,
+                       emu_work **work)
+{
+  transfer t;
+  CUresult code = read_copy(wanted, &t);
+  return code ? code : make_work(&t, context, work);
+}
+
+static CUresult read_fill(CUdeviceptr dst, size_t pitch, uint32_t value,
+                          unsigned unit, size_t width, size_t height,
+                          transfer *t)
+{
+  uint64_t bytes;
+  if (dst % unit || __builtin_mul_overflow(width, unit, &bytes) ||
+      (height > 1 && (pitch < bytes || pitch % unit)))
+    return TN_CUDA_ERROR_INVALID_VALUE;
+  *t = (transfer){
+    .what = "a fill", .dst = { .address = dst, .pitch = pitch },
+    .width = bytes, .rows = height, .depth = 1, .unit = unit,
+    .pattern = value,
+  };
+  return TN_CUDA_SUCCESS;
+}
+
+CUresult emu_fill_work(const CUDA_MEMSET_NODE_PARAMS *wanted,
+                       emu_context *context, emu_work **work)
+{
+  transfer t;
+  if (!wanted || (wanted->elementSize != 1 && wanted->elementSize != 2 &&
+                  wanted->elementSize != 4))
+    return TN_CUDA_ERROR_INVALID_VALUE;
+  CUresult code = read_fill(wanted->dst, wanted->pitch, wanted->value,
+                            wanted->elementSize, wanted->width,
+                            wanted->height, &t);
+  return code ? code : make_work(&t, context, work);
 }
 
 static CUresult fill(emu_call call, CUdeviceptr dst, size_t pitch,
                      uint32_t value, unsigned unit, size_t width,
                      size_t height, CUstream stream)
 {
-  uint64_t bytes;
+  transfer t;
   CUresult code = emu_enter(call, EMU_CONTEXT);
   if (code) return code;
-  if (dst % unit || __builtin_mul_overflow(width, unit, &bytes) ||
-      (height > 1 && (pitch < bytes || pitch % unit)))
-    return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
-  transfer t = {
-    .dst = { .address = dst, .pitch = pitch }, .width = bytes,
-    .rows = height, .depth = 1, .unit = unit, .pattern = value,
-  };
-  return emu_leave(queue(&t, stream, "a fill"));
+  code = read_fill(dst, pitch, value, unit, width, height, &t);
+  return emu_leave(code ? code : queue(&t, stream, t.what));
 }
 
 CUresult emu_MemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count,
@@ -307,4 +446,49 @@ CUresult emu_MemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned value,
 {
   return fill(EMU_MemsetD2D32Async, dst, pitch, value, 4, width, height,
               stream);
+}
+
+/* What is known of nodes */
+
+static const transfer *find_transfer(const emu_node *node, const emu_form *form)
+{
+  return emu_is_node(node) && node->work->form == form ? node->work->payload
+                                                       : NULL;
+}
+
+CUresult emu_GraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *copy)
+{
+  CUresult code = emu_enter(EMU_GraphMemcpyNodeGetParams, 0);
+  if (code) return code;
+  const transfer *t = find_transfer(node, &copies);
+  if (!t || !copy) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
+  int host = TN_CU_MEMORYTYPE_HOST, device = TN_CU_MEMORYTYPE_DEVICE;
+  *copy = (CUDA_MEMCPY3D){
+    .srcMemoryType = (CUmemorytype)(t->src.is_host ? host : device),
+    .srcHost = t->src.is_host ? (void *)(uintptr_t)t->src.address : NULL,
+    .srcDevice = t->src.is_host ? 0 : t->src.address,
+    .srcPitch = t->src.pitch,
+    .srcHeight = t->src.plane ? t->src.plane / t->src.pitch : t->rows,
+    .dstMemoryType = (CUmemorytype)(t->dst.is_host ? host : device),
+    .dstHost = t->dst.is_host ? (void *)(uintptr_t)t->dst.address : NULL,
+    .dstDevice = t->dst.is_host ? 0 : t->dst.address,
+    .dstPitch = t->dst.pitch,
+    .dstHeight = t->dst.plane ? t->dst.plane / t->dst.pitch : t->rows,
+    .WidthInBytes = t->width, .Height = t->rows, .Depth = t->depth,
+  };
+  return emu_leave(TN_CUDA_SUCCESS);
+}
+
+CUresult emu_GraphMemsetNodeGetParams(CUgraphNode node,
+                                      CUDA_MEMSET_NODE_PARAMS *wanted)
+{
+  CUresult code = emu_enter(EMU_GraphMemsetNodeGetParams, 0);
+  if (code) return code;
+  const transfer *t = find_transfer(node, &fills);
+  if (!t || !wanted) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
+  *wanted = (CUDA_MEMSET_NODE_PARAMS){
+    .dst = t->dst.address, .pitch = t->dst.pitch, .value = t->pattern,
+    .elementSize = t->unit, .width = t->width / t->unit, .height = t->rows,
+  };
+  return emu_leave(TN_CUDA_SUCCESS);
 }

@@ -10,6 +10,7 @@
 
 #include "backends/cuda/driver.h"
 #include "layers/order.h"
+#include "tests/cudaemu/calls.h"
 #include "tests/cudaemu/settings.h"
 
 #define EMU_PUBLIC __attribute__((visibility("default")))
@@ -27,7 +28,11 @@ typedef struct CUevent_st emu_event;
 typedef struct CUmod_st emu_module;
 typedef struct CUfunc_st emu_function;
 typedef struct CUctx_st emu_context;
+typedef struct CUgraph_st emu_graph;
+typedef struct CUgraphNode_st emu_node;
+typedef struct CUgraphExec_st emu_exec;
 typedef struct emu_command emu_command;
+typedef struct emu_capture emu_capture;
 
 /* The primary context of a device. */
 struct CUctx_st {
@@ -70,15 +75,19 @@ EMU_PUBLIC unsigned cudaemu_take_reports(void);
  * and ends with emu_leave. */
 typedef enum emu_call {
 #define EMU_CALL_(name, version, parameters) EMU_##name,
+#define EMU_CALL_MORE_(function, name, version, parameters) EMU_##function,
   TN_CUDA_REQUIRED(EMU_CALL_) TN_CUDA_OPTIONAL(EMU_CALL_)
+  TN_CUDA_GRAPHS(EMU_CALL_)
+  EMU_CALLS_MORE(EMU_CALL_MORE_)
 #undef EMU_CALL_
-  EMU_CtxSynchronize,
+#undef EMU_CALL_MORE_
   EMU_CALLS
 } emu_call;
 
 enum {
   EMU_BEFORE_INIT = 1, /* works before cuInit */
   EMU_CONTEXT = 2,     /* needs a current context, and one that works */
+  EMU_UNSAFE = 4,      /* "potentially unsafe" while something is captured */
 };
 
 CUresult emu_enter(emu_call call, int needs);
@@ -120,7 +129,11 @@ CUresult emu_symbol_find(const char *name, void **function, int version,
   CUresult emu_##name parameters;
 TN_CUDA_REQUIRED(EMU_DECLARE_)
 TN_CUDA_OPTIONAL(EMU_DECLARE_)
-CUresult emu_CtxSynchronize(void);
+TN_CUDA_GRAPHS(EMU_DECLARE_)
+#undef EMU_DECLARE_
+#define EMU_DECLARE_(function, name, version, parameters) \
+  CUresult emu_##function parameters;
+EMU_CALLS_MORE(EMU_DECLARE_)
 #undef EMU_DECLARE_
 
 #endif

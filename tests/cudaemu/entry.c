@@ -5,13 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/cudaemu/capture.h"
 #include "tests/cudaemu/thread.h"
 
 static const char *const call_names[EMU_CALLS] = {
 #define NAME(name, version, parameters) "cu" #name,
+#define NAME_MORE(function, name, version, parameters) "cu" #name,
   TN_CUDA_REQUIRED(NAME) TN_CUDA_OPTIONAL(NAME)
+  TN_CUDA_GRAPHS(NAME)
+  EMU_CALLS_MORE(NAME_MORE)
 #undef NAME
-  "cuCtxSynchronize"
+#undef NAME_MORE
 };
 
 static unsigned call_counts[EMU_CALLS];
@@ -85,11 +89,16 @@ CUresult emu_enter(emu_call call, int needs)
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (emu.forked) return TN_CUDA_ERROR_NOT_INITIALIZED;
   pthread_once(&once, begin);
+  if (emu_here.is_called_back) {
+    emu_report("%s within a host function of a stream", call_names[call]);
+    return TN_CUDA_ERROR_NOT_PERMITTED;
+  }
   emu_here.planned = 0;
   emu_here.call = call_names[call];
   CUresult code = planned_code(call);
   pthread_mutex_lock(&emu.lock);
   CUresult state = check_state(needs);
+  if (!state && needs & EMU_UNSAFE) state = emu_capture_forbid();
   if (state) code = state;
   else if (code && emu_is_sticky(code) && (needs & EMU_CONTEXT))
     emu_context_lose(emu_here.context, code);

@@ -5,19 +5,26 @@
 #include <string.h>
 
 #include "tests/cudaemu/access.h"
+#include "tests/cudaemu/capture.h"
+#include "tests/cudaemu/launch.h"
 #include "tests/cudaemu/module.h"
 
 /* Warp instructions that a kernel may take before it counts as endless. */
 #define STEP_LIMIT (UINT64_C(1) << 36)
 
 typedef struct launch {
-  const emu_function *function;
-  ptx_launch_config config;
-  emu_command *command; /* while it runs */
-  emu_allocation *recent;
-  ptx_memory memory;
+  emu_function *function;
+  uint32_t grid[3], block[3];
+  unsigned shared;
+  void **pointers; /* to the parameters, which are behind it */
   _Alignas(16) unsigned char parameters[];
 } launch;
+
+/* One run of it. */
+typedef struct running {
+  emu_command *command;
+  emu_allocation *recent;
+} running;
 
 /* Memory, as kernels see it */
 
@@ -39,8 +46,8 @@ static bool find(void *context, uint64_t address, uint64_t size,
                  ptx_access access, const ptx_place *place, ptx_span *span,
                  char *reason, size_t reason_size)
 {
-  launch *l = context;
-  const emu_context *own = l->command->stream->context;
+  running *l = context;
+  const emu_context *own = l->command->context;
   emu_allocation *a = l->recent;
   if (!covers(a, address, size)) {
     a = emu_memory_at(address);
@@ -79,13 +86,19 @@ static CUresult run_launch(emu_command *command)
 {
   launch *l = command->payload;
   ptx_fault fault;
-  l->command = command;
-  l->memory = (ptx_memory){ l, find };
-  l->config.memory = &l->memory;
-  l->config.parameters = l->parameters;
+  running now = { command, NULL };
+  ptx_memory memory = { &now, find };
+  ptx_launch_config config = {
+    .dynamic_shared = l->shared, .step_limit = STEP_LIMIT, .memory = &memory,
+    .parameters = l->parameters,
+  };
+  memcpy(config.grid, l->grid, sizeof config.grid);
+  memcpy(config.block, l->block, sizeof config.block);
   if (emu.settings.seed)
-    l->config.seed = emu_random(command->stream->number, command->step) | 1;
-  if (ptx_launch(l->function->module->ptx, l->function->entry, &l->config,
+    config.seed = emu_random(command->stream->number |
+                                 (uint64_t)command->node << 32,
+                             command->step) | 1;
+  if (ptx_launch(l->function->module->ptx, l->function->entry, &config,
                  &fault, NULL))
     return TN_CUDA_SUCCESS;
   emu_print("%s", fault.text);
@@ -123,40 +136,149 @@ static CUresult check_shape(const emu_function *f, const uint32_t grid[3],
   return TN_CUDA_SUCCESS;
 }
 
-static launch *new_launch(const emu_function *f, const uint32_t grid[3],
+static launch *new_launch(emu_function *f, const uint32_t grid[3],
                           const uint32_t block[3], unsigned shared,
                           void *const *parameters)
 {
-  launch *l = calloc(1, sizeof *l + f->entry->parameter_bytes);
+  size_t bytes = (f->entry->parameter_bytes + 15u) / 16 * 16;
+  unsigned count = f->entry->parameter_count;
+  launch *l = calloc(1, sizeof *l + bytes + count * sizeof *l->pointers);
   if (!l) return NULL;
   l->function = f;
-  l->config.dynamic_shared = shared;
-  l->config.step_limit = STEP_LIMIT;
-  memcpy(l->config.grid, grid, sizeof l->config.grid);
-  memcpy(l->config.block, block, sizeof l->config.block);
-  for (unsigned i = 0; i < f->entry->parameter_count; i++)
-    memcpy(l->parameters + f->entry->parameters[i].offset, parameters[i],
-           f->entry->parameters[i].size);
+  l->shared = shared;
+  l->pointers = (void **)(void *)(l->parameters + bytes);
+  memcpy(l->grid, grid, sizeof l->grid);
+  memcpy(l->block, block, sizeof l->block);
+  for (unsigned i = 0; i < count; i++) {
+    l->pointers[i] = l->parameters + f->entry->parameters[i].offset;
+    memcpy(l->pointers[i], parameters[i], f->entry->parameters[i].size);
+  }
   return l;
 }
 
-static CUresult queue(const emu_function *f, const uint32_t grid[3],
-                      const uint32_t block[3], unsigned shared,
-                      CUstream handle, void *const *parameters)
+/* A module may be gone when a graph that has its kernel is launched. */
+static CUresult bind(const void *payload, void **bound)
 {
-  char what[160];
-  emu_stream *stream = emu_stream_find(handle);
-  if (!stream || stream->context != emu_current() ||
-      f->module->context != stream->context)
-    return TN_CUDA_ERROR_INVALID_HANDLE;
+  const launch *l = payload;
+  *bound = NULL;
+  if (!emu_function_find(l->function)) {
+    emu_print("use after free: a graph has a kernel of a module that was "
+              "unloaded");
+    return TN_CUDA_ERROR_LAUNCH_FAILED;
+  }
+  return TN_CUDA_SUCCESS;
+}
+
+static int refuse(const void *payload, const void *wanted, bool is_for_all)
+{
+  (void)is_for_all;
+  const launch *had = payload, *l = wanted;
+  return l->function->module->context == had->function->module->context
+             ? TN_CU_GRAPH_EXEC_UPDATE_SUCCESS
+             : TN_CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
+}
+
+static const emu_form form = {
+  .type = TN_CU_GRAPH_NODE_TYPE_KERNEL, .run = run_launch, .bind = bind,
+  .refuse = refuse,
+};
+
+/* A launch of a function that is there. */
+static CUresult make(emu_function *f, const uint32_t grid[3],
+                     const uint32_t block[3], unsigned shared,
+                     void *const *parameters, launch **made)
+{
   CUresult code = check_shape(f, grid, block, shared);
   if (code) return code;
   if (f->entry->parameter_count && !parameters)
     return TN_CUDA_ERROR_INVALID_VALUE;
-  launch *l = new_launch(f, grid, block, shared, parameters);
-  if (!l) return TN_CUDA_ERROR_OUT_OF_MEMORY;
-  snprintf(what, sizeof what, "kernel %.140s", f->entry->name);
-  return emu_enqueue(stream, what, run_launch, l, free);
+  *made = new_launch(f, grid, block, shared, parameters);
+  return *made ? TN_CUDA_SUCCESS : TN_CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static const char *title(const emu_function *f, char what[160])
+{
+  snprintf(what, 160, "kernel %.140s", f->entry->name);
+  return what;
+}
+
+static CUresult queue(emu_function *f, const uint32_t grid[3],
+                      const uint32_t block[3], unsigned shared,
+                      CUstream handle, void *const *parameters)
+{
+  char what[160];
+  launch *l = NULL;
+  emu_stream *stream = emu_stream_find(handle);
+  if (!stream || stream->context != emu_current() ||
+      f->module->context != stream->context)
+    return TN_CUDA_ERROR_INVALID_HANDLE;
+  CUresult code = emu_capture_admit(stream);
+  if (!code) code = make(f, grid, block, shared, parameters, &l);
+  if (code) return code;
+  title(f, what);
+  if (!stream->capture) return emu_enqueue(stream, what, run_launch, l, free);
+  return emu_capture_add(stream, emu_work_make(&form, what, stream->context,
+                                               l));
+}
+
+CUresult emu_launch_work(const CUDA_KERNEL_NODE_PARAMS *wanted,
+                         emu_work **work)
+{
+  char what[160];
+  launch *l = NULL;
+  if (!wanted || !wanted->func || wanted->extra) {
+    emu_print("a kernel node without \"func\" or with \"extra\" is not "
+              "emulated");
+    return TN_CUDA_ERROR_INVALID_VALUE;
+  }
+  emu_function *f = emu_function_find(wanted->func);
+  if (!f) return TN_CUDA_ERROR_INVALID_HANDLE;
+  const uint32_t grid[] = { wanted->gridDimX, wanted->gridDimY,
+                            wanted->gridDimZ };
+  const uint32_t block[] = { wanted->blockDimX, wanted->blockDimY,
+                             wanted->blockDimZ };
+  CUresult code = make(f, grid, block, wanted->sharedMemBytes,
+                       wanted->kernelParams, &l);
+  if (code) return code;
+  *work = emu_work_make(&form, title(f, what), f->module->context, l);
+  return *work ? TN_CUDA_SUCCESS : TN_CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static bool is_kernel(const emu_node *node)
+{
+  return emu_is_node(node) && node->work->form == &form;
+}
+
+CUresult emu_GraphKernelNodeGetParams(CUgraphNode node,
+                                      CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+  CUresult code = emu_enter(EMU_GraphKernelNodeGetParams, 0);
+  if (code) return code;
+  if (!parameters || !is_kernel(node))
+    return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
+  const launch *l = node->work->payload;
+  *parameters = (CUDA_KERNEL_NODE_PARAMS){
+    .func = l->function, .gridDimX = l->grid[0], .gridDimY = l->grid[1],
+    .gridDimZ = l->grid[2], .blockDimX = l->block[0],
+    .blockDimY = l->block[1], .blockDimZ = l->block[2],
+    .sharedMemBytes = l->shared, .kernelParams = l->pointers,
+  };
+  return emu_leave(TN_CUDA_SUCCESS);
+}
+
+CUresult
+emu_GraphKernelNodeSetParams(CUgraphNode node,
+                             const CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+  emu_work *work = NULL;
+  CUresult code = emu_enter(EMU_GraphKernelNodeSetParams, 0);
+  if (code) return code;
+  if (!is_kernel(node)) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
+  code = emu_launch_work(parameters, &work);
+  if (code) return emu_leave(code);
+  emu_work_drop(node->work);
+  node->work = work;
+  return emu_leave(TN_CUDA_SUCCESS);
 }
 
 CUresult emu_LaunchKernel(CUfunction function, unsigned grid_x,
@@ -166,7 +288,7 @@ CUresult emu_LaunchKernel(CUfunction function, unsigned grid_x,
 {
   CUresult code = emu_enter(EMU_LaunchKernel, EMU_CONTEXT);
   if (code) return code;
-  const emu_function *f = emu_function_find(function);
+  emu_function *f = emu_function_find(function);
   if (!f) return emu_leave(TN_CUDA_ERROR_INVALID_HANDLE);
   if (extra) {
     emu_print("cuLaunchKernel: \"extra\" is not emulated");

@@ -97,15 +97,24 @@ driver_ldflags = $(AM_LDFLAGS) -rpath /nowhere -version-info 1:0:0 -no-undefined
   %D%/address.c \
   %D%/address.h \
   %D%/board.c \
+  %D%/callback.c \
+  %D%/calls.h \
+  %D%/capture.c \
+  %D%/capture.h \
   %D%/context.c \
   %D%/copy.c \
   %D%/device.c \
   %D%/emulator.h \
   %D%/entry.c \
   %D%/event.c \
+  %D%/exec.c \
+  %D%/exec.h \
+  %D%/graph.c \
+  %D%/graph.h \
   %D%/host.c \
   %D%/host.h \
   %D%/launch.c \
+  %D%/launch.h \
   %D%/memory_calls.c \
   %D%/module.c \
   %D%/module.h \
@@ -118,8 +127,10 @@ driver_ldflags = $(AM_LDFLAGS) -rpath /nowhere -version-info 1:0:0 -no-undefined
   %D%/stream.h \
   %D%/symbols.c \
   %D%/thread.h \
+  %D%/update.c \
   %D%/visible.c \
-  %D%/visible.h
+  %D%/visible.h \
+  %D%/word.c
 %C%_libdriver_la_CPPFLAGS = $(driver_cppflags)
 %C%_libdriver_la_CFLAGS = $(driver_cflags)
 %C%_libdriver_la_LIBADD = %D%/ptx/libptx.la -lpthread
@@ -164,6 +175,7 @@ check_DATA += tests/cudaemu_strict$(EXEEXT)
 CLEANFILES += tests/cudaemu_strict$(EXEEXT)
 tests_cudaemu_strict_SOURCES = tests/cudaemu_strict.c tests/tap.c \
   %D%/strict/calls.c \
+  %D%/strict/graphs.c \
   %D%/strict/launches.c \
   %D%/strict/memory.c \
   %D%/strict/order.c \

@@ -16,7 +16,7 @@ CUresult emu_MemGetInfo(size_t *free_bytes, size_t *total)
 
 CUresult emu_MemAlloc(CUdeviceptr *address, size_t bytes)
 {
-  CUresult code = emu_enter(EMU_MemAlloc, EMU_CONTEXT);
+  CUresult code = emu_enter(EMU_MemAlloc, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
   emu_allocation *made = NULL;
   if (!address || !bytes) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
@@ -46,7 +46,7 @@ static emu_allocation *find_begin(uint64_t address, bool is_host,
  * every second one does; with seed 0 none. */
 CUresult emu_MemFree(CUdeviceptr address)
 {
-  CUresult code = emu_enter(EMU_MemFree, EMU_CONTEXT);
+  CUresult code = emu_enter(EMU_MemFree, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
   emu_allocation *a = find_begin(address, false, "cuMemFree");
   if (!a) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
@@ -60,7 +60,7 @@ CUresult emu_MemFree(CUdeviceptr address)
 
 CUresult emu_MemHostAlloc(void **memory, size_t bytes, unsigned flags)
 {
-  CUresult code = emu_enter(EMU_MemHostAlloc, EMU_CONTEXT);
+  CUresult code = emu_enter(EMU_MemHostAlloc, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
   if (!memory || !bytes || flags > 7)
     return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
@@ -82,7 +82,7 @@ static void wait_for_uses(const emu_allocation *a)
 
 CUresult emu_MemFreeHost(void *memory)
 {
-  CUresult code = emu_enter(EMU_MemFreeHost, EMU_CONTEXT);
+  CUresult code = emu_enter(EMU_MemFreeHost, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
   emu_allocation *a =
       find_begin((uint64_t)(uintptr_t)memory, true, "cuMemFreeHost");
@@ -95,7 +95,7 @@ CUresult emu_MemFreeHost(void *memory)
 
 CUresult emu_MemHostRegister(void *memory, size_t bytes, unsigned flags)
 {
-  CUresult code = emu_enter(EMU_MemHostRegister, EMU_CONTEXT);
+  CUresult code = emu_enter(EMU_MemHostRegister, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
   uint64_t address = (uint64_t)(uintptr_t)memory;
   if (!memory || !bytes || bytes > SIZE_MAX / 2 || flags > 15 ||
@@ -110,7 +110,7 @@ CUresult emu_MemHostRegister(void *memory, size_t bytes, unsigned flags)
 
 CUresult emu_MemHostUnregister(void *memory)
 {
-  CUresult code = emu_enter(EMU_MemHostUnregister, EMU_CONTEXT);
+  CUresult code = emu_enter(EMU_MemHostUnregister, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
   emu_allocation *a =
       find_begin((uint64_t)(uintptr_t)memory, true, "cuMemHostUnregister");

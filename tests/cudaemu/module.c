@@ -144,7 +144,7 @@ CUresult emu_ModuleLoadDataEx(CUmodule *module, const void *image,
                               void **values)
 {
   jit_log errors = { NULL, 0 }, notes = { NULL, 0 };
-  CUresult code = emu_enter(EMU_ModuleLoadDataEx, EMU_CONTEXT);
+  CUresult code = emu_enter(EMU_ModuleLoadDataEx, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
   if (!module || !image) return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
   code = read_options(option_count, options, values, &errors, &notes);
@@ -183,7 +183,7 @@ emu_function *emu_function_find(CUfunction handle)
 /* Waits for what runs its kernels. */
 CUresult emu_ModuleUnload(CUmodule handle)
 {
-  CUresult code = emu_enter(EMU_ModuleUnload, EMU_CONTEXT);
+  CUresult code = emu_enter(EMU_ModuleUnload, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
   emu_module *module = find_module(handle);
   if (!module) return emu_leave(TN_CUDA_ERROR_INVALID_HANDLE);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/cudaemu/address.h"
+#include "tests/cudaemu/capture.h"
 #include "tests/cudaemu/host.h"
 
 enum { TAGS = 4096 };
@@ -18,7 +18,7 @@ static bool agent_taken[ORDER_AGENTS];
 static emu_stream *past_streams;
 static unsigned busy; /* workers that run a command of ours */
 
-static uint32_t tag_of(const char *what)
+uint32_t emu_tag(const char *what)
 {
   uint32_t i = 0;
   while (i < tag_count && strcmp(tags[i], what) != 0) i++;
@@ -35,8 +35,7 @@ const char *emu_tag_text(uint32_t tag)
 
 /* Delays */
 
-/* With the lock held, which others may have meanwhile. */
-static void pause_worker(emu_stream *stream, uint64_t ns)
+void emu_stream_pause(emu_stream *stream, uint64_t ns)
 {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
@@ -50,11 +49,10 @@ static void pause_worker(emu_stream *stream, uint64_t ns)
 
 /* Sometimes a command starts late, so that streams overtake each other. Which
  * ones is a matter of the seed. */
-static void delay(emu_stream *stream, uint32_t step)
+void emu_stream_lag(emu_stream *stream, uint64_t random)
 {
-  uint64_t random = emu_random(stream->number, step);
   if (emu.settings.seed && random % 8 == 0)
-    pause_worker(stream, (random >> 8) % 300000);
+    emu_stream_pause(stream, (random >> 8) % 300000);
 }
 
 /* Workers */
@@ -117,7 +115,7 @@ static void *work(void *argument)
     if (!command || emu.ended) break;
     while (!emu.ended && !is_ready(command))
       pthread_cond_wait(&emu.progress, &emu.lock);
-    delay(stream, command->step);
+    emu_stream_lag(stream, emu_random(stream->number, command->step));
     learn(command);
     run_command(command);
     stream->first = command->next;
@@ -126,8 +124,7 @@ static void *work(void *argument)
     free_command(command);
     pthread_cond_broadcast(&emu.progress);
   }
-  agent_steps[stream->agent] = stream->queued;
-  agent_taken[stream->agent] = false;
+  emu_agent_give((int)stream->agent, stream->queued);
   stream->has_worker = false;
   pthread_cond_broadcast(&emu.progress);
   pthread_mutex_unlock(&emu.lock);
@@ -185,6 +182,8 @@ static bool append(emu_stream *stream, emu_command *command)
       !order_join(&stream->clock, &command->clock))
     return false;
   command->stream = stream;
+  command->context = stream->context;
+  command->agent = stream->agent;
   command->step = ++stream->queued;
   if (stream->last) stream->last->next = command;
   else stream->first = command;
@@ -201,33 +200,41 @@ static emu_command *new_command(const char *what, void *payload,
     if (release) release(payload);
     return NULL;
   }
-  command->tag = tag_of(what);
+  command->tag = emu_tag(what);
   command->payload = payload;
   command->release = release;
   return command;
+}
+
+CUresult emu_enqueue_behind(emu_stream *stream, const char *what,
+                            CUresult (*run)(emu_command *), void *payload,
+                            void (*release)(void *),
+                            const emu_stream *other, uint32_t step,
+                            const order_clock *clock)
+{
+  emu_command *command = new_command(what, payload, release);
+  if (!command) return TN_CUDA_ERROR_OUT_OF_MEMORY;
+  command->run = run;
+  if ((!other || add_wait(command, other, step, clock)) &&
+      append(stream, command))
+    return TN_CUDA_SUCCESS;
+  free_command(command);
+  return TN_CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult emu_enqueue(emu_stream *stream, const char *what,
                      CUresult (*run)(emu_command *), void *payload,
                      void (*release)(void *))
 {
-  emu_command *command = new_command(what, payload, release);
-  if (!command) return TN_CUDA_ERROR_OUT_OF_MEMORY;
-  command->run = run;
-  if (append(stream, command)) return TN_CUDA_SUCCESS;
-  free_command(command);
-  return TN_CUDA_ERROR_OUT_OF_MEMORY;
+  return emu_enqueue_behind(stream, what, run, payload, release, NULL, 0,
+                            NULL);
 }
 
 CUresult emu_enqueue_wait(emu_stream *stream, const emu_stream *other,
                           uint32_t step, const order_clock *clock)
 {
-  emu_command *command = new_command("a wait", NULL, NULL);
-  if (!command) return TN_CUDA_ERROR_OUT_OF_MEMORY;
-  if (add_wait(command, other, step, clock) && append(stream, command))
-    return TN_CUDA_SUCCESS;
-  free_command(command);
-  return TN_CUDA_ERROR_OUT_OF_MEMORY;
+  return emu_enqueue_behind(stream, "a wait", NULL, NULL, NULL, other, step,
+                            clock);
 }
 
 /* Waiting */
@@ -268,33 +275,47 @@ void emu_context_wait(const emu_context *context)
 
 /* Making and ending */
 
-static int free_agent(void)
+int emu_agent_take(uint32_t *step)
 {
   for (int i = 0; i < ORDER_AGENTS; i++)
-    if (!agent_taken[i]) return i;
+    if (!agent_taken[i]) {
+      agent_taken[i] = true;
+      *step = agent_steps[i];
+      return i;
+    }
   return -1;
+}
+
+void emu_agent_give(int agent, uint32_t step)
+{
+  agent_steps[agent] = step;
+  agent_taken[agent] = false;
 }
 
 static emu_stream *make_stream(emu_context *context)
 {
   static unsigned numbered;
-  int agent = free_agent();
+  uint32_t step = 0;
+  int agent = emu_agent_take(&step);
   emu_stream *stream = agent < 0 ? NULL : calloc(1, sizeof *stream);
-  if (!stream) return NULL;
+  if (!stream) goto give_agent;
   stream->context = context;
   stream->agent = (uint32_t)agent;
-  stream->queued = stream->complete = agent_steps[agent];
+  stream->queued = stream->complete = step;
   stream->number = ++numbered;
   pthread_cond_init(&stream->wake, NULL);
   if (!start_worker(stream)) {
     pthread_cond_destroy(&stream->wake);
     free(stream);
-    return NULL;
+    goto give_agent;
   }
-  agent_taken[agent] = true;
   stream->next = emu.streams;
   emu.streams = stream;
   return stream;
+
+give_agent:
+  if (agent >= 0) emu_agent_give(agent, step);
+  return NULL;
 }
 
 static void close_stream(emu_stream *stream)
@@ -302,6 +323,7 @@ static void close_stream(emu_stream *stream)
   emu_stream **link = &emu.streams;
   while (*link != stream) link = &(*link)->next;
   *link = stream->next;
+  if (stream->capture) emu_capture_abandon(stream);
   stream->next = past_streams;
   past_streams = stream;
   stream->is_closed = true;
@@ -365,11 +387,10 @@ CUresult emu_StreamCreateWithPriority(CUstream *stream, unsigned flags,
   return emu_leave(TN_CUDA_SUCCESS);
 }
 
-/* Begins a call about a stream. */
-static CUresult enter_stream(emu_call call, CUstream handle,
-                             emu_stream **stream)
+CUresult emu_enter_stream(emu_call call, int needs, CUstream handle,
+                          emu_stream **stream)
 {
-  CUresult code = emu_enter(call, EMU_CONTEXT);
+  CUresult code = emu_enter(call, EMU_CONTEXT | needs);
   if (code) return code;
   *stream = emu_stream_find(handle);
   if (!*stream) return emu_leave(TN_CUDA_ERROR_INVALID_HANDLE);
@@ -381,7 +402,7 @@ static CUresult enter_stream(emu_call call, CUstream handle,
 CUresult emu_StreamDestroy(CUstream handle)
 {
   emu_stream *stream;
-  CUresult code = enter_stream(EMU_StreamDestroy, handle, &stream);
+  CUresult code = emu_enter_stream(EMU_StreamDestroy, 0, handle, &stream);
   if (code) return code;
   if (stream->is_legacy) return emu_leave(TN_CUDA_ERROR_INVALID_HANDLE);
   close_stream(stream);
@@ -391,8 +412,11 @@ CUresult emu_StreamDestroy(CUstream handle)
 CUresult emu_StreamSynchronize(CUstream handle)
 {
   emu_stream *stream;
-  CUresult code = enter_stream(EMU_StreamSynchronize, handle, &stream);
+  CUresult code = emu_enter_stream(EMU_StreamSynchronize, EMU_UNSAFE, handle,
+                                   &stream);
   if (code) return code;
+  code = emu_capture_watch(stream);
+  if (code) return emu_leave(code);
   emu_stream_wait(stream);
   return emu_leave(emu_context_tell(stream->context));
 }
@@ -400,8 +424,11 @@ CUresult emu_StreamSynchronize(CUstream handle)
 CUresult emu_StreamQuery(CUstream handle)
 {
   emu_stream *stream;
-  CUresult code = enter_stream(EMU_StreamQuery, handle, &stream);
+  CUresult code = emu_enter_stream(EMU_StreamQuery, EMU_UNSAFE, handle,
+                                   &stream);
   if (code) return code;
+  code = emu_capture_watch(stream);
+  if (code) return emu_leave(code);
   if (stream->complete < stream->queued)
     return emu_leave(TN_CUDA_ERROR_NOT_READY);
   emu_stream_wait(stream);
@@ -411,75 +438,18 @@ CUresult emu_StreamQuery(CUstream handle)
 CUresult emu_StreamGetCtx(CUstream handle, CUcontext *context)
 {
   emu_stream *stream;
-  CUresult code = enter_stream(EMU_StreamGetCtx, handle, &stream);
+  CUresult code = emu_enter_stream(EMU_StreamGetCtx, 0, handle, &stream);
   if (code) return code;
   *context = stream->context;
   return emu_leave(TN_CUDA_SUCCESS);
 }
 
-/* A wait for a word in memory, which the host may write at any time. */
-typedef struct word_wait {
-  emu_allocation *allocation;
-  const uint32_t *word;
-  uint32_t value;
-} word_wait;
-
-static void free_word_wait(void *payload)
-{
-  word_wait *w = payload;
-  w->allocation->uses--;
-  free(w);
-}
-
-static CUresult run_word_wait(emu_command *command)
-{
-  const word_wait *w = command->payload;
-  emu_stream *stream = command->stream;
-  uint64_t pause = 1000;
-  pthread_mutex_lock(&emu.lock);
-  while (emu_is_live(w->allocation) && !stream->context->failed && !emu.ended &&
-         (int32_t)(__atomic_load_n(w->word, __ATOMIC_ACQUIRE) - w->value) < 0)
-  {
-    pause_worker(stream, pause);
-    if (pause < 200000) pause *= 2;
-  }
-  bool is_there = emu_is_live(w->allocation);
-  emu_host_teach(&stream->passed);
-  pthread_mutex_unlock(&emu.lock);
-  if (is_there) return TN_CUDA_SUCCESS;
-  emu_print("use after free: a wait for a word at 0x%llx, which was freed",
-            (unsigned long long)w->allocation->address);
-  return TN_CUDA_ERROR_ILLEGAL_ADDRESS;
-}
-
-CUresult emu_StreamWaitValue32(CUstream handle, CUdeviceptr address,
-                               uint32_t value, unsigned flags)
-{
-  emu_stream *stream;
-  CUresult code = enter_stream(EMU_StreamWaitValue32, handle, &stream);
-  if (code) return code;
-  emu_allocation *a = emu_memory_overlap(address, 4);
-  if (!a || address % 4 || address < a->address ||
-      flags != TN_CU_STREAM_WAIT_VALUE_GEQ) {
-    emu_print("cuStreamWaitValue32: flags %u, address 0x%llx%s", flags,
-              (unsigned long long)address,
-              a ? "" : ": not memory of the driver's");
-    return emu_leave(TN_CUDA_ERROR_INVALID_VALUE);
-  }
-  word_wait *w = malloc(sizeof *w);
-  if (!w) return emu_leave(TN_CUDA_ERROR_OUT_OF_MEMORY);
-  *w = (word_wait){
-    a, (const uint32_t *)(void *)(a->host + (address - a->address)), value,
-  };
-  a->uses++;
-  return emu_leave(emu_enqueue(stream, "a wait for memory", run_word_wait, w,
-                               free_word_wait));
-}
-
 CUresult emu_CtxSynchronize(void)
 {
-  CUresult code = emu_enter(EMU_CtxSynchronize, EMU_CONTEXT);
+  CUresult code = emu_enter(EMU_CtxSynchronize, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
+  code = emu_capture_watch_context(emu_current());
+  if (code) return emu_leave(code);
   emu_context_wait(emu_current());
   return emu_leave(emu_context_tell(emu_current()));
 }

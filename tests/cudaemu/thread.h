@@ -7,7 +7,9 @@
 typedef struct emu_thread {
   emu_context *context; /* current */
   unsigned generation;  /* of it, when it became so */
+  unsigned number;      /* counted from 1; 0: not asked for by now */
   CUstreamCaptureMode capture_mode;
+  bool is_called_back;  /* within a host function: no calls */
   CUresult planned; /* for the command that this call queues */
   const char *call; /* in progress */
 } emu_thread;

@@ -56,7 +56,7 @@ static int peer_self(void)
   return (int)cu.DeviceCanAccessPeer(&possible, 0, 0) + possible;
 }
 
-static int on_thread(void *(*body)(void *))
+static int on_fresh_thread(void *(*body)(void *))
 {
   pthread_t thread;
   void *answer;
@@ -72,7 +72,7 @@ static void *alloc_body(void *unused)
   return (void *)(intptr_t)cu.MemAlloc(&address, 4);
 }
 
-static int fresh_alloc(void) { return on_thread(alloc_body); }
+static int fresh_alloc(void) { return on_fresh_thread(alloc_body); }
 
 static CUfunction nothing;
 
@@ -85,7 +85,7 @@ static void *launch_body(void *unused)
 static int fresh_launch(void)
 {
   nothing = take_function("nothing");
-  return on_thread(launch_body);
+  return on_fresh_thread(launch_body);
 }
 
 static void *release_body(void *unused)
@@ -98,13 +98,13 @@ static void *release_body(void *unused)
 static int ended_context(void)
 {
   size_t now, total;
-  int code = on_thread(release_body);
+  int code = on_fresh_thread(release_body);
   return code ? -code : (int)cu.MemGetInfo(&now, &total);
 }
 
 static int set_ended(void)
 {
-  int code = on_thread(release_body);
+  int code = on_fresh_thread(release_body);
   return code ? -code : (int)cu.CtxSetCurrent(contexts[0]);
 }
 

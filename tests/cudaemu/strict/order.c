@@ -4,12 +4,6 @@
 
 #include "tests/cudaemu/strict/strict.h"
 
-static CUevent new_event(void)
-{
-  CUevent event = NULL;
-  return cu.EventCreate(&event, 2) ? NULL : event;
-}
-
 static void fill(CUdeviceptr memory, size_t bytes, int stream)
 {
   cu.MemsetD8Async(memory, 1, bytes, streams[stream]);

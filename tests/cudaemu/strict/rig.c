@@ -1,6 +1,7 @@
 #include "tests/cudaemu/strict/strict.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 #include "tests/tap.h"
 
-tn_cuda_calls cu;
+strict_driver cu;
 CUcontext contexts[2];
 CUstream streams[2];
 
@@ -74,13 +75,23 @@ static bool load(void)
     void *slot;
   } entries[] = {
 #define ENTRY(name, version, parameters) { "cu" #name, version, &cu.name },
+#define MORE(function, name, version, parameters) \
+    { "cu" #name, version, &cu.function },
     TN_CUDA_REQUIRED(ENTRY)
+    TN_CUDA_GRAPHS(ENTRY)
+    EMU_CALLS_MORE(MORE)
 #undef ENTRY
+#undef MORE
   };
+  int driver = 0;
   library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) return false;
+  CUresult (*ask)(int *);
+  *(void **)&ask = dlsym(library, "cuDriverGetVersion");
+  if (!ask || ask(&driver)) return false;
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     int status = 0;
+    if (entries[i].version > driver) continue;
     if (get_address(entries[i].name, entries[i].slot, entries[i].version,
                     &status))
       return false;
@@ -88,7 +99,7 @@ static bool load(void)
   return true;
 }
 
-static void need(CUresult code, const char *what)
+void need(CUresult code, const char *what)
 {
   if (!code) return;
   fprintf(stderr, "%s answered %d\n", what, (int)code);
@@ -119,12 +130,36 @@ CUfunction take_function(const char *name)
   return function;
 }
 
+CUevent new_event(void)
+{
+  CUevent event = NULL;
+  need(cu.EventCreate(&event, TN_CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  return event;
+}
+
 CUresult launch(CUfunction function, unsigned grid, unsigned block,
                 CUstream stream, uint64_t first, uint64_t second)
 {
   void *parameters[] = { &first, &second };
   return cu.LaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream,
                          parameters, NULL);
+}
+
+static void *be_thread(void *argument)
+{
+  int (**body)(void) = argument;
+  need(cu.CtxSetCurrent(contexts[0]), "cuCtxSetCurrent");
+  return (void *)(intptr_t)(*body)();
+}
+
+int on_thread(int (*body)(void))
+{
+  pthread_t thread;
+  void *answer = NULL;
+  if (pthread_create(&thread, NULL, be_thread, &body) ||
+      pthread_join(thread, &answer))
+    abort();
+  return (int)(intptr_t)answer;
 }
 
 int finish(CUstream stream) { return (int)cu.StreamSynchronize(stream); }

@@ -6,7 +6,7 @@ static void open_gate(uint32_t *gate)
   __atomic_store_n(gate, 1, __ATOMIC_RELEASE);
 }
 
-static CUevent new_event(unsigned flags)
+static CUevent event_of(unsigned flags)
 {
   CUevent event = NULL;
   return cu.EventCreate(&event, flags) ? NULL : event;
@@ -37,7 +37,7 @@ static int destroyed_with_work(void)
 {
   uint32_t *word = take_pinned(4), *gate = shut(streams[0]);
   CUdeviceptr memory = take(4);
-  CUevent event = new_event(2);
+  CUevent event = event_of(2);
   cu.MemsetD32Async(memory, 5, 1, streams[0]);
   cu.MemcpyDtoHAsync(word, memory, 4, streams[0]);
   cu.EventRecord(event, streams[0]);
@@ -51,7 +51,7 @@ static int destroyed_with_work(void)
 static int beside(CUstream shut_one, CUstream other)
 {
   CUdeviceptr memory = take(64);
-  CUevent event = new_event(2);
+  CUevent event = event_of(2);
   uint32_t *gate = shut(shut_one);
   cu.MemsetD8Async(memory, 1, 64, other);
   cu.EventRecord(event, other);
@@ -93,28 +93,28 @@ static int event_flags(void)
 
 static int event_destroyed(void)
 {
-  CUevent event = new_event(0);
+  CUevent event = event_of(0);
   cu.EventDestroy(event);
   return (int)cu.EventRecord(event, streams[0]);
 }
 
 static int event_foreign(void)
 {
-  CUevent event = new_event(0);
+  CUevent event = event_of(0);
   cu.CtxSetCurrent(contexts[1]);
   return (int)cu.EventRecord(event, new_stream(1));
 }
 
-static int event_never(void) { return (int)cu.EventQuery(new_event(0)); }
+static int event_never(void) { return (int)cu.EventQuery(event_of(0)); }
 
 static int event_never_waited(void)
 {
-  return (int)cu.StreamWaitEvent(streams[0], new_event(0), 0);
+  return (int)cu.StreamWaitEvent(streams[0], event_of(0), 0);
 }
 
 static int event_pending(void)
 {
-  CUevent event = new_event(0);
+  CUevent event = event_of(0);
   uint32_t *gate = shut(streams[0]);
   cu.EventRecord(event, streams[0]);
   int code = (int)cu.EventQuery(event);
@@ -125,7 +125,7 @@ static int event_pending(void)
 static int elapsed(unsigned flags, int records, int is_shut)
 {
   float time = -1;
-  CUevent from = new_event(flags), to = new_event(0);
+  CUevent from = event_of(flags), to = event_of(0);
   uint32_t *gate = NULL;
   if (records > 0) cu.EventRecord(from, streams[0]);
   if (is_shut) gate = shut(streams[0]);
@@ -144,7 +144,7 @@ static int elapsed_early(void) { return elapsed(0, 2, 1); }
 /* A wait is for what was recorded when it was queued. */
 static int recorded_anew(void)
 {
-  CUevent event = new_event(2);
+  CUevent event = event_of(2);
   cu.EventRecord(event, streams[0]);
   cu.StreamWaitEvent(streams[1], event, 0);
   uint32_t *gate = shut(streams[0]);
@@ -156,7 +156,7 @@ static int recorded_anew(void)
 
 static int wait_across(void)
 {
-  CUevent event = new_event(2);
+  CUevent event = event_of(2);
   uint32_t *gate = shut(streams[0]);
   cu.EventRecord(event, streams[0]);
   cu.CtxSetCurrent(contexts[1]);
@@ -169,7 +169,7 @@ static int wait_across(void)
 
 static int wait_flags(void)
 {
-  return (int)cu.StreamWaitEvent(streams[0], new_event(0), 2);
+  return (int)cu.StreamWaitEvent(streams[0], event_of(0), 2);
 }
 
 static int wait_pageable(void)

@@ -5,6 +5,7 @@
 #define TN_TESTS_CUDAEMU_STRICT_H
 
 #include "backends/cuda/driver.h"
+#include "tests/cudaemu/calls.h"
 
 typedef enum strict_source {
   DOCUMENTED, /* by the vendor */
@@ -25,7 +26,20 @@ typedef struct strict_case {
   int is_before_init;
 } strict_case;
 
-extern tn_cuda_calls cu;
+/* Calls that the plugin makes, and others; NULL where the driver is older. */
+typedef struct strict_driver {
+#define STRICT_MEMBER_(name, version, parameters) CUresult(*name) parameters;
+#define STRICT_MORE_(function, name, version, parameters) \
+  CUresult(*function) parameters;
+  TN_CUDA_REQUIRED(STRICT_MEMBER_)
+  TN_CUDA_OPTIONAL(STRICT_MEMBER_)
+  TN_CUDA_GRAPHS(STRICT_MEMBER_)
+  EMU_CALLS_MORE(STRICT_MORE_)
+#undef STRICT_MEMBER_
+#undef STRICT_MORE_
+} strict_driver;
+
+extern strict_driver cu;
 extern CUcontext contexts[2]; /* [1] where the case needs two devices */
 extern CUstream streams[2];   /* of device 0 */
 
@@ -33,9 +47,11 @@ CUresult get_address(const char *name, void **function, int version,
                      int *status);
 
 /* End the process with a message when the driver refuses. */
+void need(CUresult code, const char *what);
 CUdeviceptr take(size_t bytes);
 uint32_t *take_pinned(size_t bytes);
 CUfunction take_function(const char *name); /* of the text in rig.c */
+CUevent new_event(void); /* without time */
 /* put and copy take two values of 64 bits; others take none. */
 CUresult launch(CUfunction function, unsigned grid, unsigned block,
                 CUstream stream, uint64_t first, uint64_t second);
@@ -43,6 +59,8 @@ CUresult launch(CUfunction function, unsigned grid, unsigned block,
 int finish(CUstream stream);
 /* Keeps a stream busy until *gate is 1. */
 uint32_t *shut(CUstream stream);
+/* Runs `body` in another thread, with the context of device 0 current. */
+int on_thread(int (*body)(void));
 /* Lines of the double that no code tells, 0 or 1. */
 int reported(void);
 
@@ -54,6 +72,9 @@ void strict_memory(void);
 void strict_streams(void);
 void strict_launches(void);
 void strict_order(void);
+void strict_captures(void);
+void strict_graphs(void);
+void strict_updates(void);
 
 #define STRICT_RUN(cases) strict_run(cases, sizeof cases / sizeof *cases)
 
