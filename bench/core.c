@@ -8,6 +8,7 @@
 
 #include "bench/limit.h"
 #include "bench/measure.h"
+#include "bench/streams.h"
 #include "tenon/tenon.h"
 
 static tn_device cpu;
@@ -92,7 +93,33 @@ static void run_largest(void)
       .goal = BENCH_AT_LEAST, .wanted = 100 });
 }
 
-enum { CROWD = 100000 };
+/* Blocks of one device while another has many. */
+typedef struct place {
+  tn_device device;
+  size_t bytes;
+} place;
+
+static void pair_there(void *argument, int64_t count)
+{
+  const place *p = argument;
+  for (int64_t i = 0; i < count; i++) {
+    tn_block *block = tn_block_new(p->device, p->bytes);
+    if (!block) die("block");
+    bench_keep(block);
+    tn_block_release(block);
+  }
+}
+
+static void run_among(const char *name, size_t bytes)
+{
+  place many = { cpu, bytes }, few = { tn_device_of("cpu:1"), bytes };
+  bench_run(&(bench_case){
+      .name = name, .subject = { "among 100000", pair_there, &many },
+      .limit = { "alone", pair_there, &few },
+      .goal = BENCH_AT_MOST, .wanted = 1.5 });
+}
+
+enum { CROWD = 150000 };
 
 /* Every third block's place is free. */
 static void run_crowd(void)
@@ -104,8 +131,11 @@ static void run_crowd(void)
     tn_block_release(crowd[i]);
     crowd[i] = NULL;
   }
-  run_mutex("with 67000 blocks: new+release, 4 KiB", 4096);
-  run_mutex("with 67000 blocks: new+release, 8 MiB", (size_t)8 << 20);
+  run_mutex("with 100000 blocks: new+release, 4 KiB", 4096);
+  run_mutex("with 100000 blocks: new+release, 8 MiB", (size_t)8 << 20);
+  run_among("4 KiB among 100000 blocks", 4096);
+  run_among("1 MiB among 100000 blocks", 1 << 20);
+  run_among("8 MiB among 100000 blocks", (size_t)8 << 20);
   for (int i = 0; i < CROWD; i++) tn_block_release(crowd[i]);
 }
 
@@ -169,6 +199,7 @@ int main(int argc, char **argv)
   FILE *json = argc > 1 ? fopen(argv[1], "w") : NULL;
   bench_json_open(json);
   bench_filter(argc > 2 ? argv[2] : NULL);
+  setenv("TENON_CPU_DEVICES", "2", 1);
   cpu = tn_device_of("cpu");
   if (!tn_malloc(cpu, 64)) die("cpu");
 
@@ -202,6 +233,7 @@ int main(int argc, char **argv)
   run_graph("graph replay, a node of 100", 100);
   run_graph("graph replay, a node of 10000", 10000);
   run_graph("graph replay, a node of 100000", 100000);
+  bench_streams(cpu);
 
   pthread_mutex_unlock(&end);
   pthread_join(thread, NULL);

@@ -16,7 +16,7 @@ bench_cflags = $(AM_CFLAGS) -O2
 %C%_start_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
 %C%_start_LDADD = $(bench_ldadd)
 
-%C%_core_SOURCES = %D%/core.c $(bench_sources)
+%C%_core_SOURCES = %D%/core.c %D%/streams.c %D%/streams.h $(bench_sources)
 %C%_core_CFLAGS = $(bench_cflags)
 %C%_core_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFFI_CFLAGS)
 %C%_core_LDADD = $(bench_ldadd)

@@ -15,13 +15,12 @@ typedef struct copy_command {
   tn_cpu_command base;
   tn_cpu_copy copy;
   void *captured; /* a buffer to free, or NULL */
-  bool is_urgent;
 } copy_command;
 
 static void copy_command_run(tn_cpu_command *command)
 {
   copy_command *copy = (copy_command *)command;
-  tn_cpu_copy_run(&copy->copy, copy->is_urgent);
+  tn_cpu_copy_run(&copy->copy, copy->base.is_urgent);
   free(copy->captured);
 }
 
@@ -35,7 +34,7 @@ static tn_status copy_submit(tn_backend_stream *stream,
   copy_command *command = (copy_command *)base;
   command->copy = *copy;
   command->captured = captured;
-  command->is_urgent = stream->is_urgent;
+  command->base.is_urgent = stream->is_urgent;
   tn_cpu_stream_submit(stream);
   return TN_OK;
 }
@@ -161,25 +160,20 @@ typedef struct fill_command {
   tn_cpu_command base;
   void *dst;
   uint64_t pattern, bytes;
-  bool is_urgent;
 } fill_command;
 
 static void fill_command_run(tn_cpu_command *command)
 {
   fill_command *fill = (fill_command *)command;
-  tn_cpu_fill_run(fill->dst, fill->pattern, fill->bytes, fill->is_urgent);
+  tn_cpu_fill_run(fill->dst, fill->pattern, fill->bytes,
+                  fill->base.is_urgent);
 }
 
-/* The pattern repeated to 8 bytes. */
+/* The pattern of 1, 2, 4 or 8 bytes repeated to 8. */
 static uint64_t pattern_widen(uint64_t pattern, uint32_t bytes)
 {
-  char wide[8];
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  pattern <<= 64 - 8 * bytes;
-#endif
-  for (uint32_t at = 0; at < 8; at += bytes) memcpy(wide + at, &pattern, bytes);
-  memcpy(&pattern, wide, 8);
-  return pattern;
+  uint64_t most = UINT64_MAX >> (64 - 8 * bytes);
+  return (pattern & most) * (UINT64_MAX / most);
 }
 
 static tn_status fill_check(const tn_fill_desc *desc, uint64_t *bytes)
@@ -224,7 +218,7 @@ tn_status tn_cpu_fill_queue(tn_backend_stream *stream,
   command->dst = dst;
   command->pattern = pattern;
   command->bytes = bytes;
-  command->is_urgent = stream->is_urgent;
+  command->base.is_urgent = stream->is_urgent;
   tn_cpu_stream_submit(stream);
   return TN_OK;
 }

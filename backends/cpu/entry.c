@@ -91,6 +91,7 @@ const tn_backend_api *tn_backend_entry(const tn_host_api *host,
   tn_cpu_host = host;
   tn_cpu_settings_read();
   tn_cpu_spin_allow(tn_cpu_settings_get()->processors > 1);
+  tn_cpu_fence_prepare();
   tn_cpu_bulk_setup(tn_cpu_machine_cache());
   tn_cpu_workers_setup(tn_cpu_settings_get()->thread_count);
   int seed = tn_cpu_settings_get()->chaos_seed;

@@ -113,7 +113,6 @@ typedef struct launch_command {
   tn_cpu_command base;
   tn_backend_kernel *kernel;
   int64_t items;
-  bool is_urgent;
   uint64_t slots[];
 } launch_command;
 
@@ -121,7 +120,7 @@ static void launch_command_run(tn_cpu_command *command)
 {
   launch_command *launch = (launch_command *)command;
   kernel_run(launch->kernel, launch->items, launch->slots,
-             launch->is_urgent);
+             launch->base.is_urgent);
 }
 
 static tn_status launch_queue(tn_backend_stream *stream,
@@ -136,8 +135,11 @@ static tn_status launch_queue(tn_backend_stream *stream,
   launch_command *command = (launch_command *)base;
   command->kernel = kernel;
   command->items = items;
-  command->is_urgent = stream->is_urgent;
-  memcpy(command->slots, slots, bytes);
+  command->base.is_urgent = stream->is_urgent;
+  for (size_t i = 0; i < kernel->slot_count; i++) {
+    __asm__ volatile("" ::: "memory"); /* no call of memcpy for a few words */
+    command->slots[i] = slots[i];
+  }
   tn_cpu_stream_submit(stream);
   return TN_OK;
 }
@@ -222,5 +224,7 @@ tn_status tn_cpu_launch(tn_backend_stream *stream, tn_backend_kernel *kernel,
     kernel->run((tn_range){ 0, INT64_MAX }, slots);
     return TN_OK;
   }
+  if (!stream->is_inline && is_plain(desc))
+    return launch_queue(stream, kernel, desc->items, slots);
   return launch_any(stream, kernel, desc, slots);
 }

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,6 +11,7 @@
 #define SECOND 1000000000u
 #define SPIN_TIME 30000u /* ns */
 #define SPIN_TURNS 16u   /* between looks at the clock */
+#define BRIEF_PAUSES 16
 
 static bool spinning = true;
 
@@ -57,6 +60,11 @@ static void spin_pause(void)
 #endif
 }
 
+void tn_cpu_pause_briefly(void)
+{
+  for (int i = 0; i < BRIEF_PAUSES && spinning; i++) spin_pause();
+}
+
 bool tn_cpu_spin_again(tn_cpu_spin *spin)
 {
   if (!spinning) return false;
@@ -65,4 +73,35 @@ bool tn_cpu_spin_again(tn_cpu_spin *spin)
   uint64_t now = tn_cpu_clock();
   if (!spin->until) spin->until = now + SPIN_TIME;
   return now < spin->until;
+}
+
+/* --- fences --- */
+
+atomic_bool tn_cpu_fence_is_heavy = true;
+
+static bool membarrier(int command)
+{
+  return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
+
+/* Light fences are light from now on, if that goes well. */
+static void fence_register(void)
+{
+  if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
+    atomic_store(&tn_cpu_fence_is_heavy, false);
+}
+
+void tn_cpu_fence_prepare(void)
+{
+  if (__libc_single_threaded) fence_register();
+}
+
+/* A light fence that does nothing was preceded by the registration, so the
+ * first try fails only where all of them are fences still. */
+void tn_cpu_fence_all(void)
+{
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
+  fence_register();
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
+  atomic_thread_fence(memory_order_seq_cst);
 }

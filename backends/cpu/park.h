@@ -34,6 +34,27 @@ typedef struct tn_cpu_spin {
 
 bool tn_cpu_spin_again(tn_cpu_spin *spin);
 
+/* Less than half a microsecond, where spinning is of use. */
+void tn_cpu_pause_briefly(void);
+
+/* For two sides of which one is passed often and the other seldom, and which
+ * must not both miss what the other wrote before its fence. The light side
+ * costs nothing once the system orders all threads when asked (membarrier);
+ * until then, and where it cannot, both are fences. The other side takes
+ * microseconds; the first time, milliseconds, unless `prepare` was called
+ * while the process had one thread. */
+extern atomic_bool tn_cpu_fence_is_heavy;
+void tn_cpu_fence_prepare(void);
+void tn_cpu_fence_all(void);
+
+static inline void tn_cpu_fence_light(void)
+{
+  atomic_signal_fence(memory_order_seq_cst);
+  if (__builtin_expect(atomic_load_explicit(&tn_cpu_fence_is_heavy,
+                                            memory_order_relaxed), 0))
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
 /* Whether spinning is of use: there is more than one processor. */
 void tn_cpu_spin_allow(bool allow);
 

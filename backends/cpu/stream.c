@@ -64,7 +64,8 @@ void tn_cpu_stream_hurry(tn_backend_stream *stream)
 /* Counts one more command as run, and wakes those who wait for it. */
 static void command_complete(tn_backend_stream *stream, uint64_t count)
 {
-  atomic_store(&stream->completed, count);
+  atomic_store_explicit(&stream->completed, count, memory_order_release);
+  tn_cpu_fence_light();
   if (atomic_load(&stream->wake_at) > count) return;
   /* Sleepers with a later target are wiped out too: they look again and
    * register anew, because `woken` has changed. */
@@ -102,25 +103,34 @@ static void work_await(tn_backend_stream *stream, uint64_t done)
   while (!has_work(stream, done)) {
     if (tn_cpu_spin_again(&spin)) continue;
     atomic_store(&stream->sleeping, 1);
+    tn_cpu_fence_all();
     if (!has_work(stream, done))
       tn_cpu_park(&stream->sleeping, 1, TN_CPU_NO_DEADLINE);
     atomic_store(&stream->sleeping, 0);
   }
 }
 
+/* Commands that came while others ran are likely to be followed by more. Each
+ * look at the count takes it away from the caller who is queueing, which costs
+ * more than a command: so it waits until there are several. */
 static inline void work(tn_backend_stream *stream, bool is_chaotic)
 {
+  bool has_waited = true;
   tn_cpu_thread_begin("tenon-stream");
   for (;;) {
     uint64_t done =
       atomic_load_explicit(&stream->completed, memory_order_relaxed);
     uint64_t queued = atomic_load(&stream->queue.queued);
-    if (queued > done)
+    if (queued > done) {
       commands_run(stream, queued, is_chaotic);
-    else if (atomic_load(&stream->stopping))
+      if (!has_waited) tn_cpu_pause_briefly();
+      has_waited = false;
+    } else if (atomic_load(&stream->stopping)) {
       return;
-    else
+    } else {
       work_await(stream, done);
+      has_waited = true;
+    }
   }
 }
 
@@ -136,10 +146,9 @@ static void *chaos_main(void *stream)
   return NULL;
 }
 
-static void thread_wake(tn_backend_stream *stream)
+void tn_cpu_stream_wake(tn_backend_stream *stream)
 {
-  if (atomic_load(&stream->sleeping) &&
-      atomic_exchange(&stream->sleeping, 0))
+  if (atomic_exchange(&stream->sleeping, 0))
     tn_cpu_unpark(&stream->sleeping, 1);
 }
 
@@ -156,7 +165,7 @@ static void command_date(tn_backend_stream *stream, size_t bytes)
 }
 
 /* Under chaos before each command, otherwise once. */
-static tn_status stream_prepare(tn_backend_stream *stream, size_t bytes)
+tn_status tn_cpu_stream_prepare(tn_backend_stream *stream, size_t bytes)
 {
   bool is_chaotic = tn_cpu_chaos_seed != 0;
   int problem = 0;
@@ -173,26 +182,10 @@ static tn_status stream_prepare(tn_backend_stream *stream, size_t bytes)
   return TN_OK;
 }
 
-tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
-                                void (*run)(tn_cpu_command *), size_t bytes,
-                                tn_cpu_command **command)
+tn_status tn_cpu_stream_refuse(void)
 {
-  if (!stream->is_prepared) {
-    tn_status status = stream_prepare(stream, bytes);
-    if (status) return status;
-  }
-  *command = tn_cpu_queue_reserve(&stream->queue, bytes);
-  if (!*command)
-    return tn_cpu_host->error(TN_OUT_OF_MEMORY,
-                              "no memory for the queue of a stream");
-  (*command)->run = run;
-  return TN_OK;
-}
-
-void tn_cpu_stream_submit(tn_backend_stream *stream)
-{
-  tn_cpu_queue_publish(&stream->queue);
-  thread_wake(stream);
+  return tn_cpu_host->error(TN_OUT_OF_MEMORY,
+                            "no memory for the queue of a stream");
 }
 
 /* Lowers the count at which the stream wakes its sleepers. */
@@ -215,6 +208,7 @@ bool tn_cpu_stream_await(tn_backend_stream *stream, uint64_t count,
     if (tn_cpu_spin_again(&spin)) continue;
     uint32_t woken = atomic_load(&stream->woken);
     wake_request(stream, count);
+    tn_cpu_fence_all();
     if (atomic_load(&stream->completed) >= count) return true;
     tn_cpu_park(&stream->woken, woken, deadline);
   }
@@ -330,7 +324,7 @@ static void stream_stop(tn_backend_stream *stream)
 {
   if (stream->has_thread) {
     atomic_store(&stream->stopping, 1);
-    thread_wake(stream);
+    tn_cpu_stream_wake(stream);
     pthread_join(stream->thread, NULL);
   }
   tn_cpu_queue_destroy(&stream->queue);

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "backends/cpu/host.h"
+#include "backends/cpu/park.h"
 #include "backends/cpu/queue.h"
 
 struct tn_backend_stream {
@@ -38,13 +39,35 @@ struct tn_backend_stream {
   _Atomic uint32_t stopping;
 };
 
+/* For the two below: under chaos before each command, otherwise once. */
+tn_status tn_cpu_stream_prepare(tn_backend_stream *stream, size_t bytes);
+tn_status tn_cpu_stream_refuse(void);
+void tn_cpu_stream_wake(tn_backend_stream *stream);
+
 /* Room for a command of `bytes` bytes on an asynchronous stream: fill in what
  * follows its start, then submit it. Starts the thread if there is none.
  * TN_OUT_OF_MEMORY, also when no thread can be had. */
-tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
-                                void (*run)(tn_cpu_command *), size_t bytes,
-                                tn_cpu_command **command);
-void tn_cpu_stream_submit(tn_backend_stream *stream);
+static inline tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
+                                              void (*run)(tn_cpu_command *),
+                                              size_t bytes,
+                                              tn_cpu_command **command)
+{
+  if (!stream->is_prepared) {
+    tn_status status = tn_cpu_stream_prepare(stream, bytes);
+    if (status) return status;
+  }
+  *command = tn_cpu_queue_reserve(&stream->queue, bytes);
+  if (!*command) return tn_cpu_stream_refuse();
+  (*command)->run = run;
+  return TN_OK;
+}
+
+static inline void tn_cpu_stream_submit(tn_backend_stream *stream)
+{
+  tn_cpu_queue_publish(&stream->queue);
+  tn_cpu_fence_light();
+  if (atomic_load(&stream->sleeping)) tn_cpu_stream_wake(stream);
+}
 
 /* Under chaos: a command that overtakes others does so before its caller goes
  * on, if it can run at all. Called after each command. */

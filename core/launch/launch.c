@@ -9,6 +9,20 @@
 #include "core/launch/mirror.h"
 #include "core/launch/module.h"
 
+/* The 8 bytes of an argument, in two loads: a float was stored in 4 bytes just
+ * now, and one load of both halves would wait until that store, and all before
+ * it, have left for the cache. */
+static inline uint64_t slot_of(const tn_arg *arg)
+{
+  const volatile uint32_t *half = (const volatile void *)&arg->as;
+  uint32_t first = half[0], second = half[1];
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return (uint64_t)first << 32 | second;
+#else
+  return (uint64_t)second << 32 | first;
+#endif
+}
+
 /* One slot of 8 bytes each; what lies beside a narrower value is not read. */
 static inline tn_status pack(const tn_kernel *kernel, const tn_arg *args,
                              size_t count, uint64_t *slots)
@@ -18,7 +32,7 @@ static inline tn_status pack(const tn_kernel *kernel, const tn_arg *args,
               !signature->has_narrow;
   for (size_t i = 0; fits && i < count; i++) {
     fits = args[i].kind == (tn_arg_kind)signature->kinds[i];
-    memcpy(&slots[i], &args[i].as, sizeof slots[i]);
+    slots[i] = slot_of(&args[i]);
   }
   if (__builtin_expect(fits, 1)) return TN_OK;
   tn_status status = tn_signature_refuse(signature, kernel->name, args,
