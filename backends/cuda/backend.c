@@ -3,6 +3,7 @@
 
 #include "backends/cuda/alloc.h"
 #include "backends/cuda/copy.h"
+#include "backends/cuda/graph.h"
 #include "backends/cuda/module.h"
 #include "backends/cuda/stream.h"
 
@@ -10,7 +11,6 @@ const tn_host_api *tn_host;
 
 #define RANK 100
 
-/* Graphs are the core's: it records and replays the calls. */
 static const tn_backend_api api = {
   .struct_size = sizeof api,
   .abi_major = TN_BACKEND_ABI_MAJOR,
@@ -23,6 +23,7 @@ static const tn_backend_api api = {
   .copy = &tn_cuda_copy_table,
   .launch = &tn_cuda_launch_table,
   .stream = &tn_cuda_stream_table,
+  .graph = &tn_cuda_graph_table,
 };
 
 const tn_backend_api *tn_backend_entry(const tn_host_api *host,

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "backends/cuda/graph.h"
 #include "backends/cuda/module.h"
 #include "backends/cuda/stream.h"
 #include "backends/cuda/survey.h"
@@ -138,12 +139,12 @@ static tn_status get_native_handle(tn_backend_device *device,
     case TN_NATIVE_MEMORY: /* a CUdeviceptr */
       *native = (void *)(uintptr_t)object;
       return TN_OK;
-    case TN_NATIVE_GRAPH:
-      break;
+    case TN_NATIVE_GRAPH: /* a CUgraphExec */
+      *native = tn_cuda_graph_handle(object);
+      return TN_OK;
   }
   return tn_host->error(TN_UNSUPPORTED, "cuda has no native handle of kind "
-                        "%d (TN_NATIVE_GRAPH is %d): graphs are the core's",
-                        (int)kind, TN_NATIVE_GRAPH);
+                        "%d: 0 to %d are known", (int)kind, TN_NATIVE_GRAPH);
 }
 
 const tn_backend_device_table tn_cuda_device_table = {

@@ -120,17 +120,24 @@ static inline tn_status launch(tn_backend_stream *stream,
   return TN_OK;
 }
 
+static tn_status choose_shape(const tn_backend_kernel *kernel,
+                              const tn_backend_launch_desc *desc,
+                              launch_shape *shape)
+{
+  if (desc->flags)
+    return tn_host->error(TN_INVALID_ARGUMENT,
+                          "launch flags 0x%x: none are known", desc->flags);
+  if (desc->items <= 0) return shape_groups(kernel, desc, shape);
+  shape_flat(kernel, desc->items, shape);
+  return TN_OK;
+}
+
 tn_status tn_cuda_launch(tn_backend_stream *stream, tn_backend_kernel *kernel,
                          const tn_backend_launch_desc *desc,
                          const uint64_t *slots)
 {
   launch_shape shape;
-  tn_status status = TN_OK;
-  if (desc->flags)
-    return tn_host->error(TN_INVALID_ARGUMENT,
-                          "launch flags 0x%x: none are known", desc->flags);
-  if (desc->items > 0) shape_flat(kernel, desc->items, &shape);
-  else status = shape_groups(kernel, desc, &shape);
+  tn_status status = choose_shape(kernel, desc, &shape);
   if (status) return status;
   CUcontext former;
   CUresult code = tn_cuda_enter(stream->device, &former);
@@ -143,4 +150,28 @@ tn_status tn_cuda_launch(tn_backend_stream *stream, tn_backend_kernel *kernel,
     status = launch(stream, kernel, &shape, desc, slots);
   tn_cuda_leave(stream->device, former);
   return status;
+}
+
+tn_status tn_cuda_launch_describe(tn_backend_kernel *kernel,
+                                  const tn_backend_launch_desc *desc,
+                                  const uint64_t *slots, void **parameters,
+                                  CUDA_KERNEL_NODE_PARAMS *description)
+{
+  launch_shape shape;
+  tn_status status = choose_shape(kernel, desc, &shape);
+  if (status) return status;
+  for (uint32_t i = 0; i < kernel->parameter_count; i++)
+    parameters[i] = (void *)(uintptr_t)(slots + i);
+  *description = (CUDA_KERNEL_NODE_PARAMS){
+    .func = kernel->function,
+    .gridDimX = shape.grid[0],
+    .gridDimY = shape.grid[1],
+    .gridDimZ = shape.grid[2],
+    .blockDimX = shape.block[0],
+    .blockDimY = shape.block[1],
+    .blockDimZ = shape.block[2],
+    .sharedMemBytes = (unsigned)desc->shared_bytes,
+    .kernelParams = parameters,
+  };
+  return TN_OK;
 }

@@ -21,6 +21,8 @@ endif
   %D%/error.c \
   %D%/error.h \
   %D%/event.c \
+  %D%/graph.c \
+  %D%/graph.h \
   %D%/image_load.c \
   %D%/images.c \
   %D%/images.h \

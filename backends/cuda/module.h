@@ -43,6 +43,14 @@ tn_status tn_cuda_launch(tn_backend_stream *stream, tn_backend_kernel *kernel,
                          const tn_backend_launch_desc *desc,
                          const uint64_t *slots);
 
+/* The same launch as the driver describes one in a graph. `parameters` has room
+ * for TN_CUDA_PARAMETERS_MAX; both it and `slots` are part of what is
+ * described. */
+tn_status tn_cuda_launch_describe(tn_backend_kernel *kernel,
+                                  const tn_backend_launch_desc *desc,
+                                  const uint64_t *slots, void **parameters,
+                                  CUDA_KERNEL_NODE_PARAMS *description);
+
 extern const tn_backend_launch_table tn_cuda_launch_table;
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "backends/cuda/graph.h"
+
 static tn_backend_stream *new_stream(tn_backend_device *device)
 {
   tn_backend_stream *stream = calloc(1, sizeof *stream);
@@ -96,9 +98,8 @@ CUstream tn_cuda_stream_handle(const tn_backend_stream *stream)
   return stream->handle;
 }
 
-static tn_status queue_function(tn_backend_stream *stream,
-                                void (*function)(void *), void *argument,
-                                tn_tag tag)
+static tn_status queue_call(tn_backend_stream *stream,
+                            void (*function)(void *), void *argument)
 {
   tn_backend_device *device = stream->device;
   CUcontext former;
@@ -110,6 +111,16 @@ static tn_status queue_function(tn_backend_stream *stream,
     status = tn_cuda_caller_queue(stream->caller, stream->handle, function,
                                   argument);
   tn_cuda_leave(device, former);
+  return status;
+}
+
+static tn_status queue_function(tn_backend_stream *stream,
+                                void (*function)(void *), void *argument,
+                                tn_tag tag)
+{
+  tn_status status =
+      stream->capture ? tn_cuda_capture_function(stream, function, argument)
+                      : queue_call(stream, function, argument);
   if (status == TN_OK)
     tn_cuda_trail_add(stream->trail, TN_CUDA_HOST_FUNCTION, NULL, tag);
   return status;

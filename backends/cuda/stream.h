@@ -4,10 +4,13 @@
 
 #include "backends/cuda/caller.h"
 
+typedef struct tn_cuda_capture tn_cuda_capture;
+
 struct tn_backend_stream {
   tn_backend_device *device;
   CUstream handle;
   tn_cuda_trail *trail;
+  tn_cuda_capture *capture; /* NULL: what is queued runs */
   tn_cuda_caller *caller; /* NULL until a host function is queued */
   bool is_borrowed; /* the queue is another's */
 };

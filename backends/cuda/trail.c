@@ -74,6 +74,52 @@ const char *tn_cuda_name_keep(const char *name)
   return kept ? kept->text : "?";
 }
 
+static bool is_equal(const tn_cuda_step *one, const tn_cuda_step *other)
+{
+  return one->kind == other->kind && one->name == other->name &&
+         one->tag == other->tag;
+}
+
+void tn_cuda_contents_note(tn_cuda_contents_list *list, tn_cuda_trail *trail)
+{
+  uint64_t queued = trail->queued;
+  const tn_cuda_step *latest =
+      trail->steps + ((queued - 1) & (TN_CUDA_TRAIL_SIZE - 1));
+  tn_cuda_trail_reach(trail, queued);
+  for (unsigned i = 0; i < list->count; i++)
+    if (is_equal(list->steps + i, latest)) return;
+  if (list->count < TN_CUDA_CONTENTS_MAX)
+    list->steps[list->count++] = *latest;
+  else
+    list->is_cut = true;
+}
+
+static bool has_contents(const tn_cuda_contents *kept,
+                         const tn_cuda_contents_list *list)
+{
+  if (kept->list.count != list->count || kept->list.is_cut != list->is_cut)
+    return false;
+  for (unsigned i = 0; i < list->count; i++)
+    if (!is_equal(kept->list.steps + i, list->steps + i)) return false;
+  return true;
+}
+
+const tn_cuda_contents *tn_cuda_contents_keep(
+    const tn_cuda_contents_list *list)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static tn_cuda_contents *all;
+  pthread_mutex_lock(&lock);
+  tn_cuda_contents *kept = all;
+  while (kept && !has_contents(kept, list)) kept = kept->next;
+  if (!kept && (kept = malloc(sizeof *kept)) != NULL) {
+    *kept = (tn_cuda_contents){ all, *list };
+    all = kept;
+  }
+  pthread_mutex_unlock(&lock);
+  return kept;
+}
+
 enum { NAMED = 3 };
 
 /* What may have failed: the oldest of the candidates, and whether all of them
@@ -101,6 +147,25 @@ static void add_other(suspicion *found, const tn_cuda_step *step)
     found->named[found->named_count++] = *step;
 }
 
+static void consider(suspicion *found, const tn_cuda_step *step,
+                     bool only_kernels)
+{
+  if (only_kernels && step->kind != TN_CUDA_KERNEL) return;
+  if (!found->is_found) found->first = *step;
+  else if (step->tag != found->first.tag || step->name != found->first.name)
+    add_other(found, step);
+  found->is_found = true;
+}
+
+/* Any command of a graph may have been it: of each sort, once. */
+static void consider_graph(suspicion *found, const tn_cuda_contents *contents,
+                           bool only_kernels)
+{
+  for (unsigned i = 0; contents && i < contents->list.count; i++)
+    consider(found, contents->list.steps + i, only_kernels);
+  if (!contents || contents->list.is_cut) found->is_cut = true;
+}
+
 static void suspect(suspicion *found, const tn_cuda_trail *trail,
                     bool only_kernels)
 {
@@ -117,11 +182,12 @@ static void suspect(suspicion *found, const tn_cuda_trail *trail,
       .name = __atomic_load_n(&s->name, __ATOMIC_RELAXED),
       .kind = __atomic_load_n(&s->kind, __ATOMIC_RELAXED),
     };
-    if (only_kernels && step.kind != TN_CUDA_KERNEL) continue;
-    if (!found->is_found) found->first = step;
-    else if (step.tag != found->first.tag || step.name != found->first.name)
-      add_other(found, &step);
-    found->is_found = true;
+    if (step.kind == TN_CUDA_GRAPH)
+      consider_graph(found,
+                     (const tn_cuda_contents *)(uintptr_t)step.tag,
+                     only_kernels);
+    else
+      consider(found, &step, only_kernels);
   }
 }
 

@@ -13,11 +13,12 @@ typedef enum tn_cuda_command_kind {
   TN_CUDA_KERNEL,
   TN_CUDA_COPY,
   TN_CUDA_FILL,
-  TN_CUDA_HOST_FUNCTION
+  TN_CUDA_HOST_FUNCTION,
+  TN_CUDA_GRAPH
 } tn_cuda_command_kind;
 
 typedef struct tn_cuda_step {
-  tn_tag tag;
+  tn_tag tag;       /* of a graph, the address of its contents */
   const char *name; /* of the kernel, for the whole process */
   int kind;         /* tn_cuda_command_kind */
 } tn_cuda_step;
@@ -41,6 +42,35 @@ static inline void tn_cuda_trail_add(tn_cuda_trail *trail, int kind,
   __atomic_store_n(&step->name, name, __ATOMIC_RELAXED);
   __atomic_store_n(&step->kind, kind, __ATOMIC_RELAXED);
   __atomic_store_n(&trail->queued, queued + 1, __ATOMIC_RELEASE);
+}
+
+/* The commands of a graph, each sort once. */
+#define TN_CUDA_CONTENTS_MAX 16
+
+typedef struct tn_cuda_contents_list {
+  unsigned count;
+  int is_cut; /* there were more */
+  tn_cuda_step steps[TN_CUDA_CONTENTS_MAX];
+} tn_cuda_contents_list;
+
+typedef struct tn_cuda_contents {
+  struct tn_cuda_contents *next; /* of the process */
+  tn_cuda_contents_list list;
+} tn_cuda_contents;
+
+/* Adds the latest command of a trail whose stream is captured: it is taken as
+ * complete there, for it does not run. */
+void tn_cuda_contents_note(tn_cuda_contents_list *list, tn_cuda_trail *trail);
+
+/* The same contents for the whole process; NULL without memory. */
+const tn_cuda_contents *tn_cuda_contents_keep(
+    const tn_cuda_contents_list *list);
+
+/* Notes a run of a graph. */
+static inline void tn_cuda_trail_add_graph(tn_cuda_trail *trail,
+                                           const tn_cuda_contents *contents)
+{
+  tn_cuda_trail_add(trail, TN_CUDA_GRAPH, NULL, (tn_tag)(uintptr_t)contents);
 }
 
 /* Notes that the first `count` commands are complete. */

@@ -268,7 +268,8 @@ static tn_status make_native(tn_graph *graph)
 {
   tn_status status = tn_lowering_make(graph->state, &graph->nodes,
                                       &graph->lowering);
-  if (status != TN_UNSUPPORTED) return status;
+  if (status != TN_UNSUPPORTED && status != TN_CAPTURE_VIOLATION)
+    return status;
   snprintf(graph->doubt, sizeof graph->doubt, "%s", tn_error_message());
   tn_log(TN_LOG_INFO, "a graph is replayed call by call: %s", graph->doubt);
   return TN_OK;

@@ -605,9 +605,10 @@ typedef struct tn_backend_stream_table {
  *
  * and destroys it. A replay is one `update` for each launch whose arguments
  * changed, and one `launch`. A command that the backend cannot have in a
- * graph it refuses with TN_UNSUPPORTED; the core then ends the capture and
- * replays that graph's calls one by one, and says so when asked. No memory is
- * allocated or freed meanwhile by the thread that captures.
+ * graph it refuses with TN_UNSUPPORTED or TN_CAPTURE_VIOLATION; the core then
+ * ends the capture and replays that graph's calls one by one, and says so when
+ * asked. No memory is allocated or freed meanwhile by the thread that
+ * captures.
  * --------------------------------------------------------------------- */
 
 /* New arguments of a launch: all of what launch.launch was given for it, of
