@@ -1,18 +1,21 @@
-"""Draws a file of the trace layer as SVG: trace_svg.py TRACE OUT.
+"""Draws a part of a file of the trace layer as SVG:
 
-A band for each row, a box for each span, a line for each flow; colours tell
-kernels, copies, fills, host functions and calls apart. WINDOW
-microseconds from the middle of the work are drawn."""
+    trace_svg.py TRACE OUT [--from NAME] [--least US]
+
+A band for each thread with its calls, and for each stream with what it ran, in
+the same time; a line leads from a call to its run. Kernels of one family have
+one colour, and below is what each family took. Drawn is the time between the
+ends of two runs of kernels whose names begin with NAME, such as an optimiser's
+step, the shortest that lasted LEAST microseconds; without NAME all of it."""
+import argparse
 import json
-import sys
 
-WIDTH, BAND, LEFT, WINDOW = 980, 30, 180, 400.0
-COLOURS = {"cuda_runtime": "#b8b8c8", "kernel": "#3b7dd8",
-           "gpu_memcpy": "#e0902f", "gpu_memset": "#8a5bc0",
-           "host_function": "#3fa65a"}
-NAMES = {"cuda_runtime": "calls", "kernel": "kernels",
-         "gpu_memcpy": "copies", "gpu_memset": "fills",
-         "host_function": "host functions"}
+WIDTH, LEFT, RIGHT, TOP, BOX, GAP = 1180, 128, 14, 40, 26, 62
+CALLS = "#c9c9d4"
+COPIES = {"gpu_memcpy": ("copies", "#f0a030"), "gpu_memset":
+          ("fills", "#c77f1a"), "host_function": ("host functions", "#777777")}
+PALETTE = ["#2f6fd0", "#2f9e58", "#b5428f", "#d2493a", "#6d54c9", "#1f98a8",
+           "#8a8f1c", "#946238", "#5f7f9f", "#d0789f"]
 
 
 def escape(text):
@@ -21,93 +24,169 @@ def escape(text):
 
 
 def read(path):
+    """The names of rows, and the spans."""
     with open(path, encoding="ascii") as file:
         events = json.load(file)["traceEvents"]
-    process = {e["pid"]: e["args"]["name"] for e in events
-               if e["ph"] == "M" and e["name"] == "process_name"}
-    rows = {(e["pid"], e["tid"]):
-            (process.get(e["pid"], "") + ": " + e["args"]["name"])
-            for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    names = [e for e in events if e["ph"] == "M"]
+    process = {e["pid"]: e["args"]["name"] for e in names
+               if e["name"] == "process_name"}
+    rows = {(e["pid"], e["tid"]): (process[e["pid"]], e["args"]["name"])
+            for e in names if e["name"] == "thread_name"}
     return rows, [e for e in events if e["ph"] == "X"]
 
 
-def select(spans):
-    """From the call behind the middle run on, clipped to the window."""
-    runs = sorted((e for e in spans if e["cat"] != "cuda_runtime"),
-                  key=lambda e: e["ts"])
-    middle = runs[len(runs) // 2]["args"]["correlation"]
-    begin = next(e["ts"] for e in spans if e["cat"] == "cuda_runtime" and
-                 e["args"]["correlation"] == middle)
-    inside = []
+def is_call(event):
+    return event["cat"] == "cuda_runtime"
+
+
+def end_of(event):
+    return event["ts"] + event["dur"]
+
+
+def window(spans, name, least):
+    """Begin and end of what is drawn."""
+    runs = [e for e in spans if not is_call(e)]
+    if not name:
+        return min(e["ts"] for e in spans), max(map(end_of, spans))
+    ends = sorted(end_of(e) for e in runs if e["name"].startswith(name))
+    pairs = [p for p in zip(ends, ends[1:]) if p[1] - p[0] >= least]
+    if not pairs:
+        raise SystemExit(f"trace_svg.py: no two runs of {name} are "
+                         f"{least:g} us apart")
+    return min(pairs, key=lambda p: p[1] - p[0])
+
+
+def family(event):
+    return COPIES.get(event["cat"], (event["name"].split("/")[0], None))[0]
+
+
+def colours(spans):
+    """For each family, the longest first: colour, number of runs, time."""
+    took = {}
     for event in spans:
-        start = max(event["ts"], begin)
-        end = min(event["ts"] + event["dur"], begin + WINDOW)
-        if start < end:
-            inside.append({**event, "from": start, "for": end - start})
-    return begin, inside
+        if not is_call(event):
+            count, time = took.get(family(event), (0, 0))
+            took[family(event)] = count + 1, time + event["dur"]
+    fixed = dict(COPIES.values())
+    left = iter(PALETTE * len(took))
+    order = sorted(took, key=lambda f: -took[f][1])
+    return {f: (fixed.get(f) or next(left), *took[f]) for f in order}
 
 
-def box(out, x, y, width, event):
-    label = f'{event["name"]}: {event["dur"]:.3f} us'
-    out.append(f'<rect x="{x:.1f}" y="{y}" width="{max(width, 0.6):.1f}" '
-               f'height="{BAND - 8}" fill="{COLOURS[event["cat"]]}">'
-               f'<title>{escape(label)}</title></rect>')
-    room = int(width / 5.6)
-    if room >= 5:
-        name = event["name"].split("/")[-1][:room]
-        out.append(f'<text x="{x + 2:.1f}" y="{y + 13}" fill="#fff" '
-                   f'font-size="9">{escape(name)}</text>')
+def tick_of(length):
+    """A round number of microseconds, some ten of which are the length."""
+    step = 1
+    while length / step > 12:
+        step *= 2.5 if str(step)[0] == "2" else 2
+    return step
 
 
-def legend(out, seen, y):
-    x = LEFT
-    for cat in COLOURS:
-        if cat in seen:
-            out.append(f'<rect x="{x}" y="{y}" width="10" height="10" '
-                       f'fill="{COLOURS[cat]}"/><text x="{x + 14}" '
-                       f'y="{y + 9}">{NAMES[cat]}</text>')
-            x += 110
+class Picture:
+    def __init__(self, begin, end, bands):
+        self.begin, self.scale = begin, (WIDTH - LEFT - RIGHT) / (end - begin)
+        self.out, self.bottom = [], TOP + GAP * (bands - 1) + BOX
+
+    def x(self, time):
+        return LEFT + (time - self.begin) * self.scale
+
+    def text(self, x, y, text, more=""):
+        self.out.append(f'<text x="{x:.1f}" y="{y:.1f}" {more}>'
+                        f'{escape(text)}</text>')
+
+    def ticks(self, end):
+        step, at = tick_of(end - self.begin), 0
+        while at <= end - self.begin:
+            x = self.x(self.begin + at)
+            self.out.append(f'<path d="M{x:.1f} {TOP - 8}V{self.bottom + 6}" '
+                            'stroke="#e4e4e8"/>')
+            self.text(x, TOP - 14, f"{at:g} µs",
+                      'text-anchor="middle" fill="#666"')
+            at += step
+
+    def box(self, event, y, colour):
+        begin, end = self.x(event["ts"]), self.x(end_of(event))
+        begin, end = max(begin, LEFT), min(end, WIDTH - RIGHT)
+        width = max(end - begin, 0.7)
+        label = f'{event["name"]}: {event["dur"]:.1f} µs'
+        edge = 'stroke="#fff" stroke-width="0.5" ' if width > 2 else ""
+        self.out.append(f'<rect x="{begin:.1f}" y="{y}" width="{width:.1f}" '
+                        f'height="{BOX}" fill="{colour}" {edge}>'
+                        f'<title>{escape(label)}</title></rect>')
+        name = event["name"].split("/")[-1]
+        for short in name, name.rsplit("_", 1)[0], name.split("_")[0]:
+            if len(short) * 5.8 + 6 <= width:
+                ink = "#333" if is_call(event) else "#fff"
+                self.text(begin + width / 2, y + BOX / 2 + 3.5, short,
+                          f'text-anchor="middle" font-size="10" fill="{ink}"')
+                break
+
+    def flow(self, call, run, y, to, colour):
+        x1, x2 = self.x(call["ts"]), self.x(run["ts"])
+        y1, middle = y + BOX, (y + BOX + to) / 2
+        self.out.append(f'<path d="M{x1:.1f} {y1}C{x1:.1f} {middle} '
+                        f'{x2:.1f} {middle} {x2:.1f} {to}" fill="none" '
+                        f'stroke="{colour}" stroke-width="0.7" '
+                        'opacity="0.6"/>')
+
+    def legend(self, families):
+        x, y = LEFT, self.bottom + 34
+        entries = [(f"{f}  {n} × {time / n:.1f} µs", c)
+                   for f, (c, n, time) in families.items()]
+        for label, colour in [("calls", CALLS)] + entries:
+            width = 24 + 5.9 * len(label)
+            if x + width > WIDTH - RIGHT:
+                x, y = LEFT, y + 20
+            self.out.append(f'<rect x="{x:.1f}" y="{y - 9}" width="11" '
+                            f'height="11" fill="{colour}"/>')
+            self.text(x + 16, y + 0.5, label)
+            x += width
+        return y + 14
+
+    def write(self, path, height):
+        head = (f'<svg xmlns="http://www.w3.org/2000/svg" '
+                f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+                f'height="{height}" font-family="sans-serif" font-size="11">')
+        back = f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>'
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join([head, back, *self.out, "</svg>", ""]))
 
 
-def draw(rows, spans):
-    begin, spans = select(spans)
-    scale = (WIDTH - LEFT - 30) / WINDOW
-    used = [r for r in rows if any((e["pid"], e["tid"]) == r for e in spans)]
-    height = 40 + BAND * len(used) + 34
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" '
-           f'height="{height}" viewBox="0 0 {WIDTH} {height}" '
-           'font-family="sans-serif" font-size="11">',
-           f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>']
-    for tick in range(0, int(WINDOW) + 1, int(WINDOW) // 6):
-        x = LEFT + tick * scale
-        out.append(f'<path d="M{x:.1f} 22V{height - 32}" stroke="#ddd"/>'
-                   f'<text x="{x:.1f}" y="16" text-anchor="middle" '
-                   f'fill="#555">{tick} us</text>')
-    places = {}
-    for index, row in enumerate(used):
-        y = 34 + index * BAND
-        out.append(f'<text x="6" y="{y + 13}">{escape(rows[row][:30])}'
-                   '</text>')
-        mine = [e for e in spans if (e["pid"], e["tid"]) == row]
-        for event in sorted(mine, key=lambda e: -e["for"]):
-            x = LEFT + (event["from"] - begin) * scale
-            box(out, x, y, event["for"] * scale, event)
-            id = event["args"]["correlation"]
-            if id:
-                places.setdefault(id, []).append((x, y))
-    for ends in places.values():
-        if len(ends) == 2:
-            (x1, y1), (x2, y2) = sorted(ends, key=lambda p: p[1])
-            out.append(f'<path d="M{x1:.1f} {y1 + BAND - 8}L{x2:.1f} {y2}" '
-                       'stroke="#888" stroke-width="0.5"/>')
-    legend(out, {e["cat"] for e in spans}, height - 20)
-    return "\n".join(out + ["</svg>", ""])
+def draw(rows, spans, begin, end, path):
+    inside = [e for e in spans if e["ts"] < end and end_of(e) > begin]
+    families = colours(inside)
+    used = sorted({(e["pid"], e["tid"]) for e in inside},
+                  key=lambda r: (rows[r][0] != "calls", r))
+    place = {row: TOP + GAP * i for i, row in enumerate(used)}
+    picture = Picture(begin, end, len(used))
+    picture.ticks(end)
+    calls = {e["args"]["correlation"]: e for e in inside if is_call(e)}
+    for event in inside:
+        call = calls.get(event["args"]["correlation"])
+        if not is_call(event) and call and event["ts"] >= begin and \
+                call["ts"] >= begin:
+            picture.flow(call, event, place[call["pid"], call["tid"]],
+                         place[event["pid"], event["tid"]],
+                         families[family(event)][0])
+    for row, y in place.items():
+        process, name = rows[row]
+        picture.text(8, y + BOX / 2 - 2, process, 'font-weight="bold"')
+        picture.text(8, y + BOX / 2 + 11, name, 'fill="#555"')
+    for event in sorted(inside, key=lambda e: -e["dur"]):
+        colour = CALLS if is_call(event) else families[family(event)][0]
+        picture.box(event, place[event["pid"], event["tid"]], colour)
+    picture.write(path, picture.legend(families))
 
 
 def main():
-    picture = draw(*read(sys.argv[1]))
-    with open(sys.argv[2], "w", encoding="ascii") as file:
-        file.write(picture)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("trace")
+    parser.add_argument("out")
+    parser.add_argument("--from", dest="name")
+    parser.add_argument("--least", type=float, default=0)
+    given = parser.parse_args()
+    rows, spans = read(given.trace)
+    begin, end = window(spans, given.name, given.least)
+    draw(rows, spans, begin, end, given.out)
 
 
 main()

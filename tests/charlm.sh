@@ -55,6 +55,7 @@ everywhere() {
     env TENON_LAUNCH_BLOCKING=1
   same "C1 --callable" small "$small --callable" env
   same "G1 --graph" small "$small --graph" env
+  same "S1 --stream" small "$small --stream" env
   for level in baseline v3 v4; do
     if TENON_CPU_ISA=$level has cpu:0; then
       same "N1 cpu at level $level" small "$small" env TENON_CPU_ISA=$level

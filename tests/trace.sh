@@ -58,6 +58,29 @@ for device in cpu cpu:2 opencl:0 remote; do
   tap_ok $? "kernels of a graph have their names"
 done
 
+# On a stream of its own runs come after their calls; and it can be drawn.
+traced "charlm on a stream of its own" "$charlm" $tiny --stream --device cpu
+python3 "$top_srcdir/build-aux/trace_svg.py" "$trace" "$tap_scratch/out.svg"
+tap_ok $? "it is drawn"
+said=$(python3 - "$tap_scratch/out.svg" <<'END'
+import sys
+import xml.dom.minidom
+picture = xml.dom.minidom.parse(sys.argv[1])
+texts = [t.firstChild.data for t in picture.getElementsByTagName("text")]
+boxes = len(picture.getElementsByTagName("title"))
+lines = len([p for p in picture.getElementsByTagName("path")
+             if p.getAttribute("fill") == "none"])
+print([t for t in ("calls", "cpu:0", "stream 1") if t not in texts],
+      boxes > 20, lines > 10)
+END
+)
+[ "$said" = "[] True True" ]
+tap_ok $? "with its rows, boxes and flows"
+python3 "$top_srcdir/build-aux/trace_svg.py" "$trace" "$tap_scratch/out.svg" \
+  --from nosuch 2>"$tap_scratch/err"
+tap_has "$(cat "$tap_scratch/err")" 'no two runs of nosuch' \
+  "what cannot be drawn is told"
+
 TENON_LAYERS=trace:file=$tap_scratch/%p.json "$charlm" $tiny >/dev/null
 mv "$tap_scratch"/[0-9]*.json "$trace"
 check "charlm, %p in the name"

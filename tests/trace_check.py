@@ -17,6 +17,20 @@ def spans_nest(row, spans):
         open_ends.append(end)
 
 
+def has_shape(event):
+    """Of a span of Kineto's: what its readers need, and of which type."""
+    wanted = {"name": str, "cat": str, "pid": int, "tid": int, "ts": int,
+              "dur": int, "args": dict}
+    for key, kind in wanted.items():
+        if not isinstance(event.get(key), kind):
+            print(f"a span without {key}: {event}")
+            return False
+    if not isinstance(event["args"].get("correlation"), int):
+        print(f"a span without a correlation: {event}")
+        return False
+    return event["dur"] >= 0 or print(f"a negative span: {event}")
+
+
 def nanoseconds(text):
     whole, _, rest = text.partition(".")
     return int(whole) * 1000 + int((rest + "000")[:3])
@@ -30,11 +44,12 @@ def main(path, is_cut):
                 "baseTimeNanoseconds", "traceName", "traceEvents"):
         if key not in trace:
             print(f"no {key}")
-    rows, calls, runs, flows, named = {}, {}, {}, {}, set()
+    rows, calls, runs, flows = {}, {}, {}, {}
+    named, processes = set(), set()
     memory = 0
     for event in trace["traceEvents"]:
         row = event["pid"], event["tid"]
-        if event["ph"] == "X":
+        if event["ph"] == "X" and has_shape(event):
             begin = event["ts"]
             end = begin + event["dur"]
             rows.setdefault(row, []).append((begin, end, event["name"]))
@@ -48,11 +63,19 @@ def main(path, is_cut):
             flows.setdefault(event["id"], {})[event["ph"]] = row, event["ts"]
         elif event["ph"] == "C":
             memory += 1
-        elif event["name"] == "thread_name":
-            named.add(row)
+        elif event["ph"] == "M":
+            kind, name = event["name"], event["args"]["name"]
+            if kind not in ("process_name", "thread_name") or not name:
+                print(f"metadata {kind} {name!r}")
+            if kind == "thread_name":
+                named.add(row)
+            else:
+                processes.add(event["pid"])
+        else:
+            print(f"an event of phase {event['ph']}")
     for row, spans in rows.items():
         spans_nest(row, spans)
-        if row not in named:
+        if row not in named or row[0] not in processes:
             print(f"row {row} has no name")
     for id, (row, begin, end, event) in runs.items():
         if id not in calls:

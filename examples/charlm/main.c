@@ -237,6 +237,26 @@ static bool run_all(run *r)
                     "charlm: loss by step");
 }
 
+static bool run_whole(const options *o, const text *t, tn_device device)
+{
+  run r;
+  bool is_done = run_open(&r, o, t, device) && run_all(&r);
+  run_close(&r);
+  return is_done;
+}
+
+/* On a stream of its own the device works while the program goes on, until it
+ * reads something. */
+static bool run_on_stream(const options *o, const text *t, tn_device device)
+{
+  bool is_done = false;
+  tn_stream *stream = tn_stream_new(device, 0);
+  if (!stream) return complain_of_library();
+  tn_with_stream(stream) is_done = run_whole(o, t, device);
+  tn_stream_release(stream);
+  return is_done;
+}
+
 static bool choose_device(const char *name, tn_device *device)
 {
   if (name) {
@@ -270,7 +290,6 @@ int main(int argc, char **argv)
   options o;
   tn_device device;
   text t;
-  run r;
   if (!options_read(argv, &o)) return 2;
   if (o.help) {
     options_explain();
@@ -278,10 +297,9 @@ int main(int argc, char **argv)
   }
   if (!choose_device(o.device, &device)) return 1;
   bool is_done = text_open(&t, o.text) && check_context(&o, &t);
-  if (is_done) {
-    is_done = run_open(&r, &o, &t, device) && run_all(&r);
-    run_close(&r);
-  }
+  if (is_done)
+    is_done = o.stream ? run_on_stream(&o, &t, device)
+                       : run_whole(&o, &t, device);
   text_close(&t);
   return !(flush_output() && is_done);
 }

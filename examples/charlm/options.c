@@ -107,6 +107,7 @@ static bool read_switch(const char *name, options *o)
   bool *is_on = strcmp(name, "--help") == 0       ? &o->help
                 : strcmp(name, "--graph") == 0    ? &o->graph
                 : strcmp(name, "--callable") == 0 ? &o->callable
+                : strcmp(name, "--stream") == 0   ? &o->stream
                                                   : NULL;
   if (is_on) *is_on = true;
   return is_on != NULL;
@@ -149,6 +150,7 @@ void options_explain(void)
   printf("  %-17s the learning rate (%g)\n", "--lr X", defaults.lr);
   puts("  --graph           a training step is captured as a graph and "
        "replayed\n"
-       "  --callable        the model's passes are: forward and backward");
+       "  --callable        the model's passes are: forward and backward\n"
+       "  --stream          all work is queued on a stream of its own");
   puts("Exit status: 0, 1 if something failed, 2 for a wrong command line.");
 }

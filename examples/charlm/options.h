@@ -11,6 +11,7 @@ typedef struct options {
   int64_t batch, context, width, layers, heads;
   double lr;
   bool graph, callable; /* how a step is taken; not both */
+  bool stream;          /* work on one of its own */
   bool help;
 } options;
 
