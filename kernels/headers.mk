@@ -173,17 +173,20 @@ kernels/reduce.baseline.lo kernels/reduce.v3.lo kernels/reduce.v4.lo \
   kernels/reduce.kernel backends/cuda/fatbin/reduce.fatbin: \
   kernels/reduce.c \
   include/tenon/kernel_lang.h \
-  kernels/reduce_forms.h
+  kernels/reduce_forms.h \
+  kernels/column_strips.h
 kernels/reduce_f64.baseline.lo kernels/reduce_f64.v3.lo kernels/reduce_f64.v4.lo \
   kernels/reduce_f64.kernel backends/cuda/fatbin/reduce_f64.fatbin: \
   kernels/reduce_f64.c \
   include/tenon/kernel_lang.h \
-  kernels/reduce_forms.h
+  kernels/reduce_forms.h \
+  kernels/column_strips.h
 kernels/reduce_i64.baseline.lo kernels/reduce_i64.v3.lo kernels/reduce_i64.v4.lo \
   kernels/reduce_i64.kernel backends/cuda/fatbin/reduce_i64.fatbin: \
   kernels/reduce_i64.c \
   include/tenon/kernel_lang.h \
-  kernels/reduce_forms.h
+  kernels/reduce_forms.h \
+  kernels/column_strips.h
 kernels/softmax.baseline.lo kernels/softmax.v3.lo kernels/softmax.v4.lo \
   kernels/softmax.kernel backends/cuda/fatbin/softmax.fatbin: \
   kernels/softmax.c \

@@ -39,6 +39,7 @@ kernel_sources = \
 kernel_headers = \
   %D%/attention_forms.h \
   %D%/cast_forms.h \
+  %D%/column_strips.h \
   %D%/cumsum_forms.h \
   %D%/division_real.h \
   %D%/elementwise_forms.h \

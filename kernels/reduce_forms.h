@@ -105,6 +105,9 @@ TN_FUNCTION int64 least(int64 a, int64 b) { return a < b ? a : b; }
   TN_OUT(R, y), TN_IN(T, x), TN_VAL(int64, outer),                          \
     TN_VAL(int64, n), TN_VAL(int64, inner), TN_VAL(int64, stride),          \
     TN_VAL(int64, step), TN_VAL(int64, blocks)
+#ifdef TN_ON_CPU
+#include "column_strips.h"
+#else
 #define BLOCK_OF_COLUMNS(T, g)                                              \
   const int64 above = tn_quotient((g), tiles);                              \
   const int64 column = ((g) - above * tiles) * COLUMNS;                     \
@@ -136,6 +139,7 @@ TN_FUNCTION int64 least(int64 a, int64 b) { return a < b ? a : b; }
       TN_ITEMS(t, width) y[above * inner + column + t] = result;            \
     }                                                                       \
   }
+#endif
 
 /* Where the greatest (smallest) is: the lowest index of equal ones.
  *

@@ -10,6 +10,7 @@
 
 #define CHUNK_TIME 50000.0 /* ns; taking a chunk costs about 100 */
 #define CHUNK_LEAST 5      /* at the end chunks shrink, to a fifth of that */
+#define TOLD_TIME 1000.0   /* of a chunk that tells how long items take */
 #define WAKE_TIME 60000.0  /* ns of work that pay for waking one helper */
 #define DRIVER_SLEEPS (1u << 31)
 
@@ -82,6 +83,13 @@ void tn_cpu_thread_begin(const char *name)
 
 /* --- chunks --- */
 
+/* A thread that can have no helpers takes all at once: some kernels read
+ * memory in longer pieces then. */
+static bool is_alone(void)
+{
+  return pool.limit == 1;
+}
+
 /* What a chunk's end divides by: threads are not to write the same line. */
 static int64_t step_of(int64_t size)
 {
@@ -93,7 +101,8 @@ static bool chunk_take(tn_cpu_job *job, int64_t size, tn_range *range)
   const int64_t items = job->work->items, least = size / CHUNK_LEAST + 1;
   int64_t at = atomic_load_explicit(&job->next, memory_order_relaxed), end;
   do {
-    int64_t left = items - at, share = left / (2 * pool.limit);
+    int64_t left = items - at;
+    int64_t share = is_alone() ? left : left / (2 * pool.limit);
     if (left <= 0) return false;
     if (share < least) share = least;
     if (share > size) share = size;
@@ -124,25 +133,28 @@ static bool helper_steps_back(const tn_cpu_work *work)
          atomic_load(&pool.working) > pool.limit;
 }
 
-/* Chunks until none is left. Returns the time of an item of the first. */
+/* Chunks until none is left. Returns the time of an item of the first one that
+ * took long enough to tell: in some there is nothing to do. */
 static double chunks_run(tn_cpu_job *job, bool is_helper)
 {
   const tn_cpu_work *work = job->work;
-  double first = 0;
+  double told = 0, items = 0;
   int64_t size = job->size;
-  uint64_t start = tn_cpu_clock();
+  uint64_t begin = tn_cpu_clock(), start = begin;
   tn_range range;
   while (chunk_take(job, size, &range)) {
     work->run(range, work->slots);
     int64_t end = range.end == INT64_MAX ? work->items : range.end;
     uint64_t now = tn_cpu_clock();
-    double item_time = (double)(now - start) / (double)(end - range.begin);
-    if (first == 0) first = item_time;
+    double time = (double)(now - start), count = (double)(end - range.begin);
+    if (told == 0 && time > TOLD_TIME) told = time / count;
+    items += count;
     if (is_helper && helper_steps_back(work)) break;
-    size = size_adjust(size, item_time * (double)size);
+    size = size_adjust(size, time / count * (double)size);
     start = now;
   }
-  return first;
+  if (told == 0 && items > 0) told = (double)(start - begin) / items;
+  return told;
 }
 
 /* --- helpers --- */
@@ -230,7 +242,8 @@ static void job_make(tn_cpu_job *job, const tn_cpu_work *work,
 {
   memset(job, 0, sizeof *job);
   job->work = work;
-  job->size = (int64_t)(CHUNK_TIME / item_time) + 1;
+  job->size = is_alone() ? work->items - work->begin
+                         : (int64_t)(CHUNK_TIME / item_time) + 1;
   atomic_init(&job->next, work->begin);
 }
 
@@ -302,7 +315,7 @@ double tn_cpu_workers_run(const tn_cpu_work *work)
   tn_cpu_job job;
   if (enters) tn_cpu_workers_enter();
   job_make(&job, work, item_time);
-  bool is_shared = pool.limit > 1;
+  bool is_shared = !is_alone();
   if (is_shared) job_open(&job, wake_count(work, item_time));
   double measured = chunks_run(&job, false);
   if (is_shared) job_close(&job);

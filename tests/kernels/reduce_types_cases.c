@@ -20,6 +20,7 @@ typedef struct operation {
 } operation;
 
 static const int64_t lengths[] = { 1, 2, 63, 100, 4096, 4097, 9001, -1 };
+static const int64_t wide_lengths[] = { 3, 70, 520, -1 };
 
 static int64_t blocks_of(int64_t n)
 {
@@ -104,11 +105,10 @@ static void rows(kernel_trial *t)
   free(want);
 }
 
-static void columns(kernel_trial *t)
+static void columns_of(kernel_trial *t, int64_t outer, int64_t inner)
 {
   const operation *of = t->of->detail;
-  int64_t n = t->size, outer = 1 + trial_below(t, 2);
-  int64_t inner = 1 + trial_below(t, 80), step = inner + trial_below(t, 3);
+  int64_t n = t->size, step = inner + trial_below(t, 3);
   int64_t stride = n * step + trial_below(t, 3);
   trial_array *x = operand(t, of->in, outer * stride), *y = NULL;
   char *want = trial_memory(outer * inner, (size_t)size_of[of->out]);
@@ -136,6 +136,20 @@ static void columns(kernel_trial *t)
   }
   expect(t, y, of->out, want, outer * inner);
   free(want);
+}
+
+static void columns(kernel_trial *t)
+{
+  int64_t outer = 1 + trial_below(t, 2);
+  columns_of(t, outer, 1 + trial_below(t, 80));
+}
+
+/* Rows that a cpu does not take in one piece: of more than 4 KiB. */
+static void wide_columns(kernel_trial *t)
+{
+  const operation *of = t->of->detail;
+  int64_t least = 4096 / size_of[of->out];
+  columns_of(t, 1, least + 1 + trial_below(t, least));
 }
 
 static void places(kernel_trial *t)
@@ -174,6 +188,10 @@ static void places(kernel_trial *t)
   { #name "_columns_" #type, family, columns,                               \
     &(const operation){ ref_##name##_##type, in, out, levels, last, NULL }, \
     lengths, flavours }
+#define WIDE(family, name, type, in, out)                                   \
+  { #name "_columns_" #type, family, wide_columns,                          \
+    &(const operation){ ref_##name##_##type, in, out, NULL, NULL, NULL },   \
+    wide_lengths, TRIAL_WIDE }
 #define BOTH(family, name, type, kind, flavours)                            \
   ROWS(family, name, type, kind, kind, NULL, NULL, flavours),               \
   COLUMNS(family, name, type, kind, kind, NULL, NULL, flavours)
@@ -209,5 +227,9 @@ const kernel_case reduce_types_cases[] = {
   BOTH("reduce_i64", all, u8, U8, TRIAL_SPECIAL),
   PLACES("reduce_i64", argmax, i64, I64, TRIAL_SPECIAL),
   PLACES("reduce_i64", argmin, i64, I64, TRIAL_SPECIAL),
+  WIDE("reduce", prod, f32, F32, F32),
+  WIDE("reduce_f64", sum, f64, F64, F64),
+  WIDE("reduce_i64", sum, u8, U8, I64),
+  WIDE("reduce_i64", any, u8, U8, U8),
   { 0 }
 };
