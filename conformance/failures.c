@@ -1,5 +1,7 @@
-/* Rule S6, where the backend can be made to fail: TENON_NAME_FAIL=launch:N
- * lets the N-th launch of the process fail when it runs. */
+/* Rule S6. Work is made to fail by the backend itself where it can be asked to,
+ * TENON_NAME_FAIL=launch:N, which lets the N-th launch of the process fail
+ * when it runs; else by the layer `fault` around it, in whose place the
+ * backend's stream goes on. */
 #include "config.h"
 
 #include <stdio.h>
@@ -8,36 +10,57 @@
 
 #include "conformance/check.h"
 
-enum { COUNT = 1000 };
+enum { COUNT = 1000, SIZE = COUNT * 4 };
 
 static float *memory;
+static unsigned char *other;
 
-static void begin(const char *list)
+/* ---- what is to fail ---- */
+
+static void set_hook(const char *list)
 {
   char variable[80];
   snprintf(variable, sizeof variable, "TENON_%s_FAIL", conform_backend);
   for (char *c = variable; *c; c++)
     if (*c >= 'a' && *c <= 'z') *c = (char)(*c - 'a' + 'A');
   setenv(variable, list, 1);
+}
+
+/* Goes inside of the layers that there are. */
+static void set_layer(const char *entry, int number)
+{
+  char list[600];
+  const char *others = getenv("TENON_LAYERS");
+  snprintf(list, sizeof list, "%s%sfault:entry=%s,n=%d,status=LAUNCH_FAILED,"
+           "late=yes", others ? others : "", others && *others ? "," : "",
+           entry, number);
+  setenv("TENON_LAYERS", list, 1);
+}
+
+static void open_device(void)
+{
+  if (!tn_default_stream(tn_device_of(conform_text)) &&
+      strstr(tn_error_message(), "unknown layer \"fault\""))
+    conform_absent("the layer \"fault\": it is not installed");
   conform_open();
+  if (!conform_info().has_stream) conform_absent("stream");
+  memory = (float *)(void *)conform_memory_new(conform_device, SIZE);
+  other = conform_memory_new(conform_device, SIZE);
+}
+
+/* ---- launches ---- */
+
+static void open_for_launches(void)
+{
+  open_device();
   if (!conform_info().has_launch) conform_absent("launch");
-  memory = (float *)(void *)conform_memory_new(conform_device, COUNT * 4);
-  tn_fill_bytes(memory, conform_device, 0, COUNT * 4);
   conform_ok(conform_add_one(memory, COUNT), "a launch");
   conform_ok(tn_synchronize(conform_device), "synchronising");
 }
 
-/* The kernel that was to fail: has it run? */
-static bool has_set(void)
-{
-  float got[COUNT];
-  conform_fetch(conform_device, got, memory, sizeof got);
-  return got[0] >= 100;
-}
-
-/* The fourth launch fails: the first one with two of another kernel around it,
- * as conform_add_one made two before. */
-static void fail_on(tn_stream *stream, tn_status (*wait)(tn_stream *))
+/* The fourth launch of the process fails: it has two of another kernel around
+ * it, as conform_add_one made two at first. */
+static tn_status launch_three(tn_stream *stream)
 {
   tn_status status = TN_OK;
   tn_with_stream(stream) {
@@ -45,20 +68,61 @@ static void fail_on(tn_stream *stream, tn_status (*wait)(tn_stream *))
     if (status == TN_OK) status = conform_set(memory, 100, COUNT);
     if (status == TN_OK) status = conform_add_one(memory, COUNT);
   }
-  if (status == TN_OK) status = wait(stream);
-  if (status == TN_OK && has_set())
-    conform_absent("work that fails when asked by TENON_NAME_FAIL");
-  conform_is(status, TN_LAUNCH_FAILED, "a failing launch");
-  conform_error_has("fill_f32", "the kernel that failed is named");
-  conform_check(!strstr(tn_error_message(), "add_f32"),
-                "another kernel is named");
-  conform_error_has(conform_text, "the device is named");
-  tn_clear_error();
-  conform_ok(wait(stream), "the failure is told once");
-  tn_with_stream(stream)
-    conform_ok(conform_add_one(memory, COUNT), "a launch afterwards");
-  conform_ok(wait(stream), "the stream goes on");
+  return status;
 }
+
+/* Whether the kernel that was to fail has run. */
+static bool has_set(void)
+{
+  float got[COUNT];
+  conform_fetch(conform_device, got, memory, sizeof got);
+  return got[0] >= 100;
+}
+
+/* In a process of its own: 0 if the backend fails when asked. */
+static int try_hook(void *unused)
+{
+  (void)unused;
+  set_hook("launch:4");
+  open_for_launches();
+  tn_status status = launch_three(conform_stream_new(conform_device, 0));
+  return status == TN_OK && tn_synchronize(conform_device) == TN_OK &&
+         has_set();
+}
+
+static void begin_launches(void)
+{
+  if (conform_fork(try_hook, NULL, 0) == 0) set_hook("launch:4");
+  else set_layer("launch.launch", 4);
+  open_for_launches();
+}
+
+/* ---- copies and fills: the first of the process fails ---- */
+
+static void begin_copies(const char *entry)
+{
+  set_layer(entry, 1);
+  open_device();
+}
+
+static tn_status copy_one(tn_stream *stream)
+{
+  tn_status status = TN_OK;
+  tn_with_stream(stream)
+    status = tn_copy(memory, conform_device, other, conform_device, SIZE,
+                     true);
+  return status;
+}
+
+static tn_status fill_one(tn_stream *stream)
+{
+  tn_status status = TN_OK;
+  tn_with_stream(stream)
+    status = tn_fill_bytes(other, conform_device, 1, SIZE);
+  return status;
+}
+
+/* ---- how it is noticed ---- */
 
 static tn_status wait_device(tn_stream *stream)
 {
@@ -74,25 +138,98 @@ static tn_status wait_event(tn_stream *stream)
   return tn_event_synchronize(event);
 }
 
-static void run_stream(void)
+static tn_status ask(tn_stream *stream) { return conform_poll(stream, 5000); }
+
+static void is_told(tn_status status, const char *name)
 {
-  begin("launch:4");
-  fail_on(conform_stream_new(conform_device, 0), tn_stream_synchronize);
+  conform_is(status, TN_LAUNCH_FAILED, "work that fails");
+  conform_error_has(name, "what failed is named");
+  conform_error_has(conform_text, "the device is named");
 }
 
-static void run_device(void)
+/* Only once, and the stream goes on. */
+static void goes_on(tn_stream *stream, tn_status (*wait)(tn_stream *),
+                    tn_status (*work)(tn_stream *))
 {
-  begin("launch:4");
-  fail_on(conform_stream_new(conform_device, 0), wait_device);
+  tn_clear_error();
+  conform_ok(wait(stream), "the failure is told once");
+  conform_ok(work(stream), "work afterwards");
+  conform_ok(wait(stream), "the stream goes on");
 }
 
-static void run_event(void)
+static void fail_launch(tn_status (*wait)(tn_stream *))
 {
-  begin("launch:4");
-  fail_on(conform_stream_new(conform_device, 0), wait_event);
+  begin_launches();
+  tn_stream *stream = conform_stream_new(conform_device, 0);
+  conform_ok(launch_three(stream), "queueing a launch that will fail");
+  is_told(wait(stream), "fill_f32");
+  conform_check(!strstr(tn_error_message(), "add_f32"),
+                "another kernel is named");
+  conform_check(!has_set(), "the kernel that failed has run");
+  goes_on(stream, wait, launch_three);
+  conform_check(has_set(), "the same kernel afterwards has run");
 }
 
-#define L (CONFORM_LAUNCH_BIT | CONFORM_STREAM_BIT)
+static void run_stream(void) { fail_launch(tn_stream_synchronize); }
+static void run_device(void) { fail_launch(wait_device); }
+static void run_event(void) { fail_launch(wait_event); }
+static void run_query(void) { fail_launch(ask); }
+
+static void run_copy(void)
+{
+  begin_copies("copy.copy");
+  tn_stream *stream = conform_stream_new(conform_device, 0);
+  conform_ok(copy_one(stream), "queueing a copy that will fail");
+  is_told(tn_stream_synchronize(stream), "copy device to device");
+  goes_on(stream, tn_stream_synchronize, copy_one);
+}
+
+static void run_fill(void)
+{
+  begin_copies("copy.fill");
+  tn_stream *stream = conform_stream_new(conform_device, 0);
+  conform_ok(fill_one(stream), "queueing a fill that will fail");
+  tn_status status = tn_stream_synchronize(stream);
+  if (status == TN_OK) {
+    conform_all(conform_device, other, 1, SIZE, "a fill that did not fail");
+    conform_absent("copy.fill");
+  }
+  is_told(status, "fill");
+  goes_on(stream, tn_stream_synchronize, fill_one);
+}
+
+/* A blocking copy tells of what failed before it on its stream. */
+static void run_blocking(void)
+{
+  begin_launches();
+  float got[COUNT];
+  tn_stream *stream = conform_stream_new(conform_device, 0);
+  conform_ok(launch_three(stream), "queueing a launch that will fail");
+  tn_with_stream(stream)
+    is_told(tn_copy(got, conform_nowhere, memory, conform_device, SIZE,
+                    false), "fill_f32");
+  goes_on(stream, tn_stream_synchronize, launch_three);
+}
+
+/* Those who wait for another stream are not told. */
+static void run_apart(void)
+{
+  begin_launches();
+  tn_stream *stream = conform_stream_new(conform_device, 0);
+  tn_stream *aside = conform_stream_new(conform_device, 0);
+  tn_event *event = conform_event_new(0);
+  conform_ok(launch_three(stream), "queueing a launch that will fail");
+  tn_with_stream(aside)
+    conform_ok(tn_fill_bytes(other, conform_device, 1, SIZE), "a fill");
+  conform_ok(tn_event_record(event, aside), "recording");
+  conform_ok(tn_event_synchronize(event), "an event of another stream");
+  conform_ok(tn_stream_synchronize(aside), "another stream");
+  is_told(tn_stream_synchronize(stream), "fill_f32");
+}
+
+#define S CONFORM_STREAM_BIT
+#define L (CONFORM_LAUNCH_BIT | S)
+#define C CONFORM_COPY_BIT
 static const conform_test tests[] = {
   { "S6", "stream", CONFORM_STREAMS, L, true,
     "synchronising a stream tells of the kernel that failed", run_stream },
@@ -100,5 +237,15 @@ static const conform_test tests[] = {
     "and so does synchronising the device", run_device },
   { "S6", "event", CONFORM_STREAMS, L | CONFORM_EVENT_BIT, true,
     "and waiting for an event", run_event },
+  { "S6", "query", CONFORM_STREAMS, L, true,
+    "and asking a stream that is done", run_query },
+  { "S6", "blocking", CONFORM_STREAMS, L | C, true,
+    "and a blocking copy on that stream", run_blocking },
+  { "S6", "apart", CONFORM_STREAMS, L | CONFORM_EVENT_BIT, true,
+    "other streams do not tell of it", run_apart },
+  { "S6", "copy", CONFORM_STREAMS, C | S, true,
+    "a copy that failed is named", run_copy },
+  { "S6", "fill", CONFORM_STREAMS, C | S, true,
+    "a fill that failed is named", run_fill },
 };
 CONFORM_SECTION(conform_failures, tests);

@@ -1,9 +1,11 @@
 /* The layer `fault`: the n-th call of an entry answers a status of choice,
- * and the backend is not asked. docs/layers.md. */
+ * and the backend is not asked; or it queues work that fails with that status
+ * later. docs/layers.md. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/fault_late.h"
 #include "layers/forward.h"
 #include "layers/option.h"
 
@@ -12,6 +14,7 @@ typedef struct fault {
   tn_status status;
   uint64_t first; /* counted from 1 */
   bool is_lasting; /* all later calls too */
+  bool is_late;
   uint64_t calls;
 } fault;
 
@@ -103,37 +106,70 @@ static tn_status read_number(const tn_host_api *host, const char *text,
                      "up is accepted, with a + for all from there on", text);
 }
 
+static tn_status read_late(const tn_host_api *host, const char *text,
+                           fault *out)
+{
+  out->is_late = strcmp(text, "yes") == 0;
+  if (!out->is_late && strcmp(text, "no") != 0)
+    return host->error(TN_INVALID_ARGUMENT, "late=%s: accepted are yes, no",
+                       text);
+  if (!out->is_late || fault_can_be_late(out->entry)) return TN_OK;
+  return host->error(TN_INVALID_ARGUMENT, "late=yes: %s queues nothing that "
+                     "could fail later: accepted are launch.launch, "
+                     "copy.copy, copy.fill, graph.launch, math.call",
+                     forward_entry_names[out->entry]);
+}
+
 static tn_status read_options(const tn_host_api *host, fault *out)
 {
-  char entry[64] = "", n[24] = "1", status[64] = "";
+  char entry[64] = "", n[24] = "1", status[64] = "", late[8] = "no";
   const layer_option options[] = {
     { "entry", entry, sizeof entry, "TABLE.ENTRY" },
     { "n", n, sizeof n, "NUMBER or NUMBER+" },
     { "status", status, sizeof status, "STATUS" },
+    { "late", late, sizeof late, "yes or no" },
   };
-  tn_status answer = layer_options_read(host, options, 3);
+  tn_status answer = layer_options_read(host, options, 4);
   if (answer == TN_OK) answer = read_entry(host, entry, out);
   if (answer == TN_OK) answer = read_number(host, n, out);
   if (answer == TN_OK) answer = read_status(host, status, out);
+  if (answer == TN_OK) answer = read_late(host, late, out);
   return answer;
+}
+
+static tn_status fail(forward_call *call, const fault *f, uint64_t number)
+{
+  char text[120];
+  snprintf(text, sizeof text, "the fault layer fails call %llu of %s",
+           (unsigned long long)number, forward_entry_names[f->entry]);
+  if (f->is_late && fault_queue(call, f->status, text)) {
+    call->is_done = true;
+    return TN_OK;
+  }
+  return call->backend->host->error(f->status, "%s", text);
 }
 
 static tn_status before(forward_call *call)
 {
   fault *f = call->backend->data;
+  if (call->entry == FORWARD_stream_destroy) fault_forget(call->stream);
   if (call->entry != f->entry) return TN_OK;
   uint64_t number = __atomic_add_fetch(&f->calls, 1, __ATOMIC_RELAXED);
   if (number != f->first && !(f->is_lasting && number > f->first))
     return TN_OK;
-  return call->backend->host->error(
-      f->status, "the fault layer fails call %llu of %s",
-      (unsigned long long)number, forward_entry_names[f->entry]);
+  return fail(call, f, number);
+}
+
+static void after(forward_call *call)
+{
+  if (call->entry == FORWARD_stream_take_error && call->status == TN_OK)
+    fault_tell(call->stream, call->failure);
 }
 
 const tn_backend_api *tn_backend_entry(const tn_host_api *host,
                                        const tn_backend_api *next)
 {
-  static const forward_hooks hooks = { .before = before };
+  static const forward_hooks hooks = { .before = before, .after = after };
   fault read = { .calls = 0 };
   if (next && read_options(host, &read) != TN_OK) return NULL;
   forward_backend *backend = forward_make(host, next, &hooks);

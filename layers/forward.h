@@ -120,6 +120,10 @@ struct forward_call {
   void (*function)(void *); /* before may put others in their place */
   void *argument;
   tn_tag tag;
+  tn_error_info *failure;  /* of take_error, after: may be filled in */
+  bool is_done;            /* set by before: TN_OK is answered, and the next
+                            * backend not asked; for entries that give
+                            * nothing but a status */
   uint64_t kept[4]; /* before's own, for after */
 };
 

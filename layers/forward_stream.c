@@ -140,7 +140,8 @@ static tn_status stream_take_error(tn_backend_stream *stream,
                                    tn_error_info *info)
 {
   forward_stream *s = STREAM(stream);
-  forward_call call = OF(take_error, s->device, .stream = s);
+  forward_call call = OF(take_error, s->device, .stream = s,
+                         .failure = info);
   return CALL_ON(&call, call.backend->stream.take_error(s->next, info));
 }
 

@@ -35,7 +35,7 @@ static inline bool begin_call(forward_call *call)
 {
   const forward_hooks *hooks = call->backend->hooks;
   call->status = hooks->before ? hooks->before(call) : TN_OK;
-  return call->status == TN_OK;
+  return call->status == TN_OK && !call->is_done;
 }
 
 static inline tn_status end_call(forward_call *call, tn_status status)

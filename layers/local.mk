@@ -18,7 +18,8 @@ noinst_LTLIBRARIES += %D%/libforward.la
   %D%/option.c %D%/option.h
 %C%_libforward_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 
-%C%_tenon_layer_fault_la_SOURCES = %D%/fault.c
+%C%_tenon_layer_fault_la_SOURCES = %D%/fault.c \
+  %D%/fault_late.c %D%/fault_late.h
 %C%_tenon_layer_fault_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 %C%_tenon_layer_fault_la_LDFLAGS = $(backend_ldflags)
 %C%_tenon_layer_fault_la_LIBADD = %D%/libforward.la

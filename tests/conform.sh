@@ -74,6 +74,13 @@ run 0 'X3 the suite passes on remote' remote:0
 level streams
 has 'SKIP absent: host functions' 'X3 what remote lacks is absent, not passed'
 
+run 0 "S6 work that fails is told of" cpu --filter S6
+! grep -q 'SKIP' "$out"
+tap_ok $? 'S6 on a backend that cannot be asked to fail'
+TENON_BACKEND_PATH=$folder/backends/cpu/.libs \
+  run 0 'S6 also without the layer that makes it fail' cpu --filter S6
+has 'SKIP absent: the layer "fault"' 'S6 which is then absent'
+
 # Known failures, those that are none, and those of no test.
 printf '# a list\nS1-order: it is slow\n' > "$tap_scratch/list"
 run 1 'X3 a known failure that passes is a failure' cpu --filter S1-order \

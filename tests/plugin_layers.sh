@@ -36,6 +36,10 @@ refused fault:entry=copy.copy,n=0,status=FORKED 'n=0: the number of a call' \
   "call 0 is refused"
 refused fault:entry=alloc.free,status=FORKED 'alloc.free: accepted are' \
   "an entry without a status cannot fail"
+refused fault:entry=copy.copy,status=FORKED,late=1 'late=1: accepted are yes' \
+  "late is yes or no"
+refused fault:entry=alloc.alloc,status=OUT_OF_MEMORY,late=yes \
+  'alloc.alloc queues nothing' "what queues no work cannot fail later"
 refused trace:file=/nowhere/x.json 'cannot be written' \
   "a trace that cannot be written is refused"
 
@@ -137,8 +141,15 @@ for device in $devices; do
     "$layer 1 of stream.create"
   fails entry=launch.launch,n=1+,status=DEVICE_LOST \
     "$layer 1 of launch.launch"
+  for entry in launch.launch copy.copy; do
+    fails entry=$entry,n=2,status=LAUNCH_FAILED,late=yes "$layer 2 of $entry"
+  done
   survives entry=launch.launch,n=100000,status=LAUNCH_FAILED
   survives entry=device.reset,status=LAUNCH_FAILED
+  # Told by the call that waits, where the work was queued.
+  "$tenon" conform $device --filter S6-stream,S6-copy >"$tap_scratch/out"
+  [ $? -eq 0 ] && ! grep -q 'SKIP' "$tap_scratch/out"
+  tap_ok $? "S6 $device: what fails late is told by the next call that waits"
   "$charlm" $tiny --device $device >"$tap_scratch/lines"
   TENON_LAYERS=fault:entry=launch.launch,n=1000000,status=LAUNCH_FAILED \
     "$charlm" $tiny --device $device >"$tap_scratch/out" &&
