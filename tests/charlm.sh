@@ -71,12 +71,21 @@ everywhere() {
   fi
   same "N1 remote:0" tiny "$tiny --device remote:0" env
   same "G1 remote:0, --graph" tiny "$tiny --graph --device remote:0" env
+  for form in --graph --callable; do
+    same "G6 remote:0, $form, as a whole" tiny \
+      "$tiny $form --device remote:0" env TENON_REMOTE_GRAPHS=1
+  done
   if [ -x "$top_builddir/tests/cudaemu/cudaemu-run" ]; then
     same "N2 cuda:0, EMULATED, vendors' routines kept out" tiny \
       "$tiny --device cuda:0" env TENON_REPRODUCIBLE=1 \
       "$top_builddir/tests/cudaemu/cudaemu-run"
-    same "G1 cuda:0, EMULATED, --graph" tiny "$tiny --graph --device cuda:0" \
-      env TENON_REPRODUCIBLE=1 "$top_builddir/tests/cudaemu/cudaemu-run"
+    for form in --graph --callable; do
+      for calls in 0 1; do
+        same "G6 cuda:0, EMULATED, $form, TENON_GRAPH_CALLS=$calls" tiny \
+          "$tiny $form --device cuda:0" env TENON_REPRODUCIBLE=1 \
+          TENON_GRAPH_CALLS=$calls "$top_builddir/tests/cudaemu/cudaemu-run"
+      done
+    done
   else
     tap_skip "the driver double is not built"
   fi

@@ -1,6 +1,8 @@
 /* A kernel that fails, and how long nobody says so (rule S6). Run by
  * cuda_failures.sh for many seeds:
- *   cuda_late STREAMS   how many streams have work of their own meanwhile
+ *   cuda_late STREAMS [graph]
+ * STREAMS: how many of them have work of their own meanwhile; graph: the kernel
+ * is one of a graph, which runs as a whole.
  * Its last line says which of the calls after the kernel told. */
 #include "config.h"
 
@@ -19,6 +21,7 @@ static tn_device device;
 static tn_stream *streams[STREAMS];
 static tn_kernel *fill, *axpy;
 static float *memory[STREAMS];
+static tn_graph *graph; /* NULL: the kernel is launched by itself */
 
 static tn_status fill_on(int stream, float value)
 {
@@ -31,15 +34,35 @@ static tn_status fill_on(int stream, float value)
 }
 
 /* Reads at address 4096: CUDA_ERROR_ILLEGAL_ADDRESS, at some time. */
+static tn_status fail(int stream)
+{
+  return tn_launch(axpy, COUNT,
+                   TN_ARGS(TN_ARG_PTR(memory[stream]),
+                           TN_ARG_PTR((void *)4096), TN_ARG_F32(1),
+                           TN_ARG_I64(COUNT)));
+}
+
 static tn_status fail_on(int stream)
 {
   tn_status status = TN_OK;
   tn_with_stream(streams[stream])
-    status = tn_launch(axpy, COUNT,
-                       TN_ARGS(TN_ARG_PTR(memory[stream]),
-                               TN_ARG_PTR((void *)4096), TN_ARG_F32(1),
-                               TN_ARG_I64(COUNT)));
+    status = graph ? tn_graph_replay(graph) : fail(stream);
   return status;
+}
+
+/* Kernels that are right before and after it. */
+static void capture(void)
+{
+  char path[80] = "";
+  graph = tn_graph_new();
+  tn_with_graph(graph, .stream = streams[1]) {
+    for (int i = 0; i < 20; i++) fill_on(1, 1);
+    fail(1);
+    fill_on(1, 2);
+  }
+  tn_graph_path(graph, path, sizeof path);
+  bool is_native = strncmp(path, "native: ", 8) == 0;
+  tap_ok(is_native == !getenv("TENON_LAUNCH_BLOCKING"), "G6 %s", path);
 }
 
 /* Calls that have nothing to do with the kernel that failed. */
@@ -126,7 +149,7 @@ static void test(int busy)
 
 int main(int argc, char **argv)
 {
-  if (argc != 2) return 2;
+  if (argc < 2) return 2;
   device = tn_device_of("cuda:0");
   tn_module *module = tn_module_builtin(device, "elementwise");
   fill = tn_kernel_get(module, "fill_f32");
@@ -135,7 +158,9 @@ int main(int argc, char **argv)
     streams[i] = tn_stream_new(device, 0);
     memory[i] = tn_malloc(device, BYTES);
   }
-  if (tap_ok(fill && axpy && memory[STREAMS - 1], "kernels and memory"))
+  if (tap_ok(fill && axpy && memory[STREAMS - 1], "kernels and memory")) {
+    if (argc > 2) capture();
     test(atoi(argv[1]));
+  }
   return tap_done();
 }

@@ -28,19 +28,25 @@ static bool is_plain_launch(const tn_graph_node *node)
   return node->kind == TN_GRAPH_KERNEL && node->kernel->launch;
 }
 
-/* The launches from `at` on, up to what is something else, under one lock. */
+/* The launches from `at` on, up to what is something else, under one lock; one
+ * where each is to be complete before the next. */
 static tn_status run_launches(const tn_nodes *nodes, size_t *at,
                               tn_stream *stream)
 {
   const tn_graph_node *node = &nodes->items[*at];
   const tn_graph_node *end = nodes->items + nodes->count;
   tn_backend_stream *queue = stream->queue;
+  bool is_blocking = tn_is_launch_blocking();
   tn_status status = TN_OK;
   tn_stream_lock(stream);
   for (; node < end && is_plain_launch(node); node++) {
     status = node->kernel->launch(queue, node->kernel->handle,
                                   &node->as.launch, node->slots);
     if (__builtin_expect(status != TN_OK, 0)) break;
+    if (__builtin_expect(is_blocking, 0)) {
+      node++;
+      break;
+    }
   }
   tn_stream_unlock(stream);
   *at = (size_t)(node - nodes->items);

@@ -19,6 +19,7 @@
 #   --fail CALL:N=CODE  the N-th call of CALL (cuMemAlloc) answers CODE;
 #                       CALL:N~CODE: what it queues fails so, and a later call
 #                       tells, by the seed; comma-separated
+#   --without CALL      the driver does not have it
 #   --trace             print every call
 set_option() {
   eval "TENON_CUDAEMU_$1=\$2; export TENON_CUDAEMU_$1"
@@ -32,6 +33,7 @@ while [ $# -gt 0 ]; do
     --memory) set_option MEMORY "$2"; shift ;;
     --seed) set_option SEED "$2"; shift ;;
     --fail) set_option FAIL "$2"; shift ;;
+    --without) set_option WITHOUT "$2"; shift ;;
     --nvml)
       nvml=$2 how=$2
       case $2 in none | works) how= ;; esac

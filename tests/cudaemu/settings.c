@@ -101,6 +101,7 @@ void emu_settings_read(emu_settings *s)
                           UINT64_C(32) << 30);
   s->seed = read_number("TENON_CUDAEMU_SEED", 1, UINT64_MAX);
   s->faults = getenv("TENON_CUDAEMU_FAIL");
+  s->without = getenv("TENON_CUDAEMU_WITHOUT");
   s->trace = is_on("TENON_CUDAEMU_TRACE");
   s->mixed = is_on("TENON_CUDAEMU_MIXED");
   s->order_ignored = is_on("TENON_CUDAEMU_ORDER_IGNORED");

@@ -28,6 +28,7 @@ typedef struct emu_settings {
   bool no_races, trace;
   emu_nvml nvml;
   const char *faults;  /* TENON_CUDAEMU_FAIL, or NULL */
+  const char *without; /* a call that the driver does not have, or NULL */
 } emu_settings;
 
 /* Ends the process with status 99 where a value makes no sense. */

@@ -45,8 +45,11 @@ CUresult emu_symbol_find(const char *name, void **function, int version,
   if (code) return code;
   if (!name || !function || version > driver || flags > 1)
     return TN_CUDA_ERROR_INVALID_VALUE;
-  const symbol *found = find(name, version);
+  const char *without = emu.settings.without;
   *function = NULL;
+  *status = EMU_SYMBOL_NOT_FOUND;
+  if (without && strcmp(without, name) == 0) return TN_CUDA_SUCCESS;
+  const symbol *found = find(name, version);
   if (found) memcpy(function, &found->function, sizeof *function);
   *status = found               ? EMU_SYMBOL_FOUND
             : find(name, driver) ? EMU_SYMBOL_VERSION_NOT_SUFFICIENT
