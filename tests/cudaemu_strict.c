@@ -10,6 +10,10 @@ int main(void)
   strict_streams();
   strict_launches();
   strict_order();
+  strict_captures();
+  strict_safety();
+  strict_dependencies();
   strict_graphs();
+  strict_updates();
   return tap_done();
 }

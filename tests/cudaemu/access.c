@@ -10,7 +10,7 @@ static void report(emu_command *command, const emu_allocation *a,
                    order_kind kind, const order_conflict *c,
                    const ptx_place *place)
 {
-  char who[256] = "";
+  char who[256] = "", node[32] = "";
   if (command->is_reported) return;
   command->is_reported = true;
   if (place)
@@ -18,13 +18,16 @@ static void report(emu_command *command, const emu_allocation *a,
              "(%u,%u,%u),", place->line, place->instruction, place->block[0],
              place->block[1], place->block[2], place->thread[0],
              place->thread[1], place->thread[2]);
-  emu_report("unordered: %s%s on stream %u %s byte %" PRIu64 " (0x%" PRIx64
+  if (command->node)
+    snprintf(node, sizeof node, " (node %u of a graph)", command->node);
+  emu_report("unordered: %s%s%s on stream %u %s byte %" PRIu64 " (0x%" PRIx64
              ") of allocation %u of %" PRIu64 " bytes, which %s of another "
-             "stream %s, and nothing says which comes first",
-             emu_tag_text(command->tag), who, command->stream->number,
+             "%s %s, and nothing says which comes first",
+             emu_tag_text(command->tag), node, who, command->stream->number,
              verbs[kind], c->offset,
              a->address + c->offset, a->number, a->bytes,
-             emu_tag_text(c->tag), pasts[c->kind]);
+             emu_tag_text(c->tag), command->node ? "path" : "stream",
+             pasts[c->kind]);
 }
 
 void emu_access(emu_command *command, emu_allocation *a, order_kind kind,

@@ -175,13 +175,18 @@ check_DATA += tests/cudaemu_strict$(EXEEXT)
 CLEANFILES += tests/cudaemu_strict$(EXEEXT)
 tests_cudaemu_strict_SOURCES = tests/cudaemu_strict.c tests/tap.c \
   %D%/strict/calls.c \
+  %D%/strict/captures.c \
+  %D%/strict/dependencies.c \
   %D%/strict/graphs.c \
   %D%/strict/launches.c \
   %D%/strict/memory.c \
   %D%/strict/order.c \
+  %D%/strict/recording.c \
   %D%/strict/rig.c \
+  %D%/strict/safety.c \
   %D%/strict/streams.c \
-  %D%/strict/strict.h
+  %D%/strict/strict.h \
+  %D%/strict/updates.c
 tests_cudaemu_strict_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 tests_cudaemu_strict_LDADD = -ldl -lpthread
 

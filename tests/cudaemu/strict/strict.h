@@ -59,6 +59,25 @@ CUresult launch(CUfunction function, unsigned grid, unsigned block,
 int finish(CUstream stream);
 /* Keeps a stream busy until *gate is 1. */
 uint32_t *shut(CUstream stream);
+enum { GLOBAL, THREAD_LOCAL, RELAXED }; /* CUstreamCaptureMode */
+
+/* Captures; what is refused ends the process, but for the end's code. */
+void begin_in(CUstream stream, int mode);
+void begin(void);                         /* in streams[0], mode global */
+int end_code(void);                       /* of streams[0]; the graph is gone */
+int with_end(CUresult code); /* 1000 times the code, and the end's */
+CUgraph end(void);
+void put_in(CUstream stream); /* a fill */
+/* begin_in, with what put_in needs there. */
+void begin_with_work(int mode);
+CUgraphExec instantiate(CUgraph graph);
+void replay(CUgraphExec exec); /* in streams[0] */
+void come_after(CUstream first, CUstream second); /* by an event */
+int status_of(CUstream stream); /* a CUstreamCaptureStatus */
+size_t nodes_of(CUgraph graph, CUgraphNode *nodes, size_t room);
+/* The first of 32 bits there, with streams[0] finished; negative: the code. */
+int word_at(CUdeviceptr memory);
+
 /* Runs `body` in another thread, with the context of device 0 current. */
 int on_thread(int (*body)(void));
 /* Lines of the double that no code tells, 0 or 1. */
@@ -73,6 +92,8 @@ void strict_streams(void);
 void strict_launches(void);
 void strict_order(void);
 void strict_captures(void);
+void strict_safety(void);
+void strict_dependencies(void);
 void strict_graphs(void);
 void strict_updates(void);
 
