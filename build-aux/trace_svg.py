@@ -26,7 +26,12 @@ def escape(text):
 def read(path):
     """The names of rows, and the spans."""
     with open(path, encoding="ascii") as file:
-        events = json.load(file)["traceEvents"]
+        text = file.read()
+    try:
+        events = json.loads(text)["traceEvents"]
+    except json.JSONDecodeError:  # of a program killed while it wrote
+        text = text[:text.rindex("\n")].rstrip(",") + "]}"
+        events = json.loads(text)["traceEvents"]
     names = [e for e in events if e["ph"] == "M"]
     process = {e["pid"]: e["args"]["name"] for e in names
                if e["name"] == "process_name"}

@@ -64,7 +64,8 @@ uint64_t trace_now(void)
 
 static const char tail[] = "\n]}\n";
 
-/* In one write, so that a process that is killed leaves a whole file. `text`
+/* In one write, so that a process that is killed leaves a whole file, unless
+ * that was within the write. `text`
  * has room for the tail. */
 static void write_events(char *text, size_t size)
 {

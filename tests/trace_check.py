@@ -1,7 +1,7 @@
 """Checks a file of the trace layer: valid JSON of Kineto's form, spans that
 nest on every row, flows that lead from a call to its run. Prints one line for
 each thing that is wrong, and at the end what was counted. With --cut, of a
-program that was killed, runs may be missing."""
+program that was killed, runs may be missing, and the end of the file."""
 import json
 import sys
 
@@ -39,7 +39,16 @@ def nanoseconds(text):
 def main(path, is_cut):
     # Times as exact numbers: a double would not hold the nanoseconds.
     with open(path, encoding="ascii") as file:
-        trace = json.load(file, parse_float=nanoseconds)
+        text = file.read()
+    try:
+        trace = json.loads(text, parse_float=nanoseconds)
+    except json.JSONDecodeError:
+        # Killed in the middle of a write: each event has a line.
+        if not is_cut:
+            raise
+        print("# cut within an event")
+        text = text[:text.rindex("\n")].rstrip(",") + "]}"
+        trace = json.loads(text, parse_float=nanoseconds)
     for key in ("schemaVersion", "deviceProperties", "displayTimeUnit",
                 "baseTimeNanoseconds", "traceName", "traceEvents"):
         if key not in trace:
