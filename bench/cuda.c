@@ -228,6 +228,7 @@ static const char *open_gpu(void)
 static void run_all(void)
 {
   run_launch();
+  if (raw.calls.GraphLaunch) run_graphs();
   run_blocks();
   run_copies();
   run_vectors();

@@ -36,6 +36,9 @@ typedef struct transfer {
 } transfer;
 void raw_copy_run(void *argument, int64_t count);
 
+/* bench/cuda_graph.c */
+void run_graphs(void);
+
 /* bench/cuda_work.c */
 void run_vectors(void);
 void run_matmul(int64_t n);

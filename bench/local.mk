@@ -60,7 +60,7 @@ endif
 if CUDA
 EXTRA_PROGRAMS += %D%/cuda
 bench_programs += %D%/cuda
-%C%_cuda_SOURCES = %D%/cuda.c %D%/cuda_work.c %D%/raw_cuda.c \
+%C%_cuda_SOURCES = %D%/cuda.c %D%/cuda_graph.c %D%/cuda_work.c %D%/raw_cuda.c \
   %D%/measure.c
 %C%_cuda_CFLAGS = $(bench_cflags)
 %C%_cuda_LDADD = $(bench_ldadd) -ldl

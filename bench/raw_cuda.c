@@ -58,6 +58,9 @@ static const struct {
 #define REQUIRED(name, version, parameters) \
   { "cu" #name, version, &raw.calls.name, true },
   TN_CUDA_REQUIRED(REQUIRED)
+#define OPTIONAL(name, version, parameters) \
+  { "cu" #name, version, &raw.calls.name, false },
+  TN_CUDA_GRAPHS(OPTIONAL)
   { "cuMemAllocAsync", 11020, &raw.MemAllocAsync, false },
   { "cuMemFreeAsync", 11020, &raw.MemFreeAsync, false },
 };
