@@ -52,6 +52,8 @@ caught backends/cpu/a.c '"backends/opencl/b.h"' \
   "a backend including another is caught"
 caught backends/cpu/a.c '<tenon/memory.h>' \
   "a backend including a user header is caught"
+caught backends/listing/a.c '"backends/cpu/b.h"' \
+  "what several backends are made of including one is caught"
 caught kernels/a.c '"core/base/error.h"' "a kernel including core is caught"
 caught tensor/a.c '"core/base/error.h"' "tensor including core is caught"
 caught tensor/tensor/a.c '"tensor/ops/b.h"' \
@@ -63,6 +65,8 @@ caught tools/a.c '"core/base/error.h"' "a tool including core is caught"
 allowed core/launch/a.c '"core/base/error.h"' "downward is allowed"
 allowed core/base/a.c '"b.h"' "the same folder is allowed"
 allowed backends/cpu/a.c '"backends/cpu/b.h"' "a backend may include itself"
+allowed backends/cpu/a.c '"backends/listing/b.h"' \
+  "a backend may include what several are made of"
 allowed backends/cpu/a.c '<tenon/kernel_lang.h>' \
   "a backend may include the kernel language"
 allowed core/base/a.c '<stdio.h>' "the system's headers are allowed"

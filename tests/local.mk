@@ -5,7 +5,8 @@ SH_LOG_DRIVER = $(LOG_DRIVER)
 
 # Tests find the plugins of the build tree, and only those; a cache of their
 # own, so that nothing outside the build tree is read or written.
-# ThreadSanitizer would wait a second at the end of each of hundreds of them.
+# ThreadSanitizer would wait a second at the end of each of hundreds of them,
+# and end forked children that list devices by drivers with threads.
 AM_TESTS_ENVIRONMENT = \
   TENON_BACKEND_PATH=`echo $(backend_path) $(layer_path) $(test_backend_path) | tr ' ' ':'`; \
   TENON_CACHE_DIR='$(abs_top_builddir)/tests/cache'; \
@@ -16,7 +17,7 @@ AM_TESTS_ENVIRONMENT = \
   TN_PYTHON='$(TN_PYTHON)'; TN_TORCH_PYTHON='$(TN_TORCH_PYTHON)'; \
   export TN_PYTHON TN_TORCH_PYTHON; \
   LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/tests/leaks.txt:print_suppressions=0:$$LSAN_OPTIONS"; \
-  TSAN_OPTIONS="atexit_sleep_ms=0:$$TSAN_OPTIONS"; \
+  TSAN_OPTIONS="atexit_sleep_ms=0:die_after_fork=0:$$TSAN_OPTIONS"; \
   export LSAN_OPTIONS TSAN_OPTIONS; \
   export TENON_BACKEND_PATH TENON_CACHE_DIR POCL_CACHE_DIR TENON_KERNEL_PATH; \
   device_tests='$(device_tests)'; \

@@ -6,14 +6,6 @@
 
 #include "backends/cuda/describe.h"
 
-tn_cuda_listing *tn_cuda_listing_make(int count)
-{
-  tn_cuda_listing *listing = calloc(
-      1, sizeof *listing + (size_t)count * sizeof *listing->devices);
-  if (listing) listing->count = count;
-  return listing;
-}
-
 /* Asked once: boards do not come and go, and each time takes milliseconds. */
 static tn_cuda_boards *boards;
 
@@ -30,7 +22,7 @@ int tn_cuda_listing_count(void)
       boards, tn_host->environment("CUDA_VISIBLE_DEVICES"), NULL);
 }
 
-tn_cuda_listing *tn_cuda_listing_by_nvml(void)
+tn_listing *tn_cuda_listing_by_nvml(void)
 {
   int which[TN_BACKEND_DEVICES_MAX];
   const char *list = tn_host->environment("CUDA_VISIBLE_DEVICES");
@@ -38,7 +30,7 @@ tn_cuda_listing *tn_cuda_listing_by_nvml(void)
   if (!find_boards()) return NULL;
   int count = tn_cuda_boards_visible(boards, list, which);
   if (count < 0 || !tn_cuda_boards_in_order(boards, list, order)) return NULL;
-  tn_cuda_listing *listing = tn_cuda_listing_make(count);
+  tn_listing *listing = tn_listing_make(count);
   for (int i = 0; listing && i < count; i++)
     if (!tn_cuda_describe_board(boards->list + which[i],
                                 listing->devices + i)) {

@@ -29,7 +29,8 @@ endif
   %D%/launch.c \
   %D%/listing.c \
   %D%/listing.h \
-  %D%/listing_child.c \
+  backends/listing/child.c \
+  backends/listing/child.h \
   %D%/loader.c \
   %D%/loader.h \
   %D%/module.c \

@@ -17,9 +17,9 @@ static struct {
   pid_t process; /* that initialised the driver, 0: none yet; atomic */
   tn_backend_device *devices;
   int count;
-  tn_cuda_listing *asked; /* by a child, with these variables */
+  tn_listing *asked; /* by a child, with these variables */
   char *asked_list, *asked_order;
-  tn_cuda_listing *told; /* what tn_cuda_info last said; NULL: nothing */
+  tn_listing *told; /* what tn_cuda_info last said; NULL: nothing */
 } survey = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static tn_status refuse_fork(void)
@@ -115,11 +115,11 @@ tn_status tn_cuda_survey(tn_backend_device **devices, int *count)
 }
 
 /* In the child. */
-static tn_cuda_listing *list_by_driver(char *reason, size_t size)
+static tn_listing *list_by_driver(char *reason, size_t size)
 {
   const char *failure = fill_survey(reason, size);
-  tn_cuda_listing *listing =
-      failure ? NULL : tn_cuda_listing_make(survey.count);
+  tn_listing *listing =
+      failure ? NULL : tn_listing_make(survey.count);
   for (int i = 0; listing && i < survey.count; i++)
     listing->devices[i] = survey.devices[i].info;
   if (!listing && failure != reason)
@@ -155,7 +155,7 @@ static const char *ask_child(char *reason, size_t size)
     return NULL;
   forget_asked();
   survey.asked =
-      tn_cuda_listing_by_child(list_by_driver, reason, size, &is_answered);
+      tn_listing_by_child(list_by_driver, reason, size, &is_answered);
   if (!is_answered) return fill_survey(reason, size);
   if (!survey.asked) return reason;
   survey.asked_list = list ? strdup(list) : NULL;
@@ -189,15 +189,15 @@ tn_status tn_cuda_count(int *count)
   return TN_OK;
 }
 
-static void keep_told(tn_cuda_listing *listing)
+static void keep_told(tn_listing *listing)
 {
   free(survey.told);
   survey.told = listing;
 }
 
-static tn_cuda_listing *copy_listing(const tn_cuda_listing *from)
+static tn_listing *copy_listing(const tn_listing *from)
 {
-  tn_cuda_listing *copy = tn_cuda_listing_make(from->count);
+  tn_listing *copy = tn_listing_make(from->count);
   if (copy)
     memcpy(copy->devices, from->devices,
            (size_t)from->count * sizeof *from->devices);
@@ -211,7 +211,7 @@ static const char *list_devices(char *reason, size_t size)
   if (survey.devices) return NULL;
   const char *failure = tn_cuda_load(reason, size);
   if (failure) return failure;
-  tn_cuda_listing *listing = tn_cuda_listing_by_nvml();
+  tn_listing *listing = tn_cuda_listing_by_nvml();
   if (!listing) {
     failure = ask_child(reason, size);
     if (failure || !survey.asked) return failure;

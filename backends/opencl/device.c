@@ -19,9 +19,7 @@ static tn_status find_device(int ordinal, tn_backend_device **device)
   tn_status status = tn_opencl_survey(&devices, &count);
   if (status) return status;
   if (ordinal < 0 || ordinal >= count)
-    return tn_host->error(TN_NO_SUCH_DEVICE,
-                          "opencl has %d device%s, counted from 0, and no "
-                          "device %d", count, count == 1 ? "" : "s", ordinal);
+    return tn_opencl_refuse_ordinal(ordinal, count);
   *device = devices + ordinal;
   return TN_OK;
 }
@@ -29,23 +27,18 @@ static tn_status find_device(int ordinal, tn_backend_device **device)
 static tn_status count_devices(void *self, int *count)
 {
   (void)self;
-  tn_backend_device *devices;
-  int found;
-  tn_status status = tn_opencl_survey(&devices, &found);
-  if (status == TN_OK) *count = found;
-  return status;
+  return tn_opencl_count(count);
 }
 
 static tn_status get_info(void *self, int ordinal,
                           tn_backend_device_info *info)
 {
   (void)self;
-  tn_backend_device *device;
-  tn_status status = find_device(ordinal, &device);
+  tn_backend_device_info whole;
+  tn_status status = tn_opencl_info(ordinal, &whole);
   if (status) return status;
   size_t size = info->struct_size;
-  memcpy(info, &device->info,
-         size < sizeof device->info ? size : sizeof device->info);
+  memcpy(info, &whole, size < sizeof whole ? size : sizeof whole);
   info->struct_size = size;
   return TN_OK;
 }
@@ -89,8 +82,9 @@ static tn_status open_device(void *self, int ordinal,
                              tn_backend_device **device)
 {
   (void)self;
-  tn_backend_device *opened;
+  tn_backend_device *opened = NULL;
   tn_status status = find_device(ordinal, &opened);
+  if (status == TN_OK) status = tn_opencl_check_listed(ordinal);
   if (status) return status;
   if (opened->info.unavailable[0])
     return tn_host->error(TN_DEVICE_UNAVAILABLE, "%s: %s", opened->info.name,

@@ -37,6 +37,16 @@ struct tn_backend_device {
  * TN_FORKED in a process that forked after the drivers were asked. */
 tn_status tn_opencl_survey(tn_backend_device **devices, int *count);
 
+/* The same facts for listings. Until the drivers are asked here, a short-lived
+ * child asks them, once for each environment: so listing spoils no fork. */
+tn_status tn_opencl_count(int *count);
+tn_status tn_opencl_info(int ordinal, tn_backend_device_info *info);
+
+/* After the survey: whether the device is the one that was listed. */
+tn_status tn_opencl_check_listed(int ordinal);
+
+tn_status tn_opencl_refuse_ordinal(int ordinal, int count);
+
 /* Frees what the survey holds; every device is closed. */
 void tn_opencl_survey_end(void);
 

@@ -4,9 +4,7 @@ EXTRA_DIST += %D%/embed.awk
 if OPENCL
 backend_LTLIBRARIES += %D%/tenon-opencl.la
 backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
-backend_DATA += %D%/tenon-opencl.known
 endif
-EXTRA_DIST += %D%/tenon-opencl.known
 
 %C%_tenon_opencl_la_SOURCES = \
   %D%/alloc.c \
@@ -22,6 +20,8 @@ EXTRA_DIST += %D%/tenon-opencl.known
   %D%/error.h \
   %D%/event.c \
   %D%/launch.c \
+  backends/listing/child.c \
+  backends/listing/child.h \
   %D%/loader.c \
   %D%/loader.h \
   %D%/module.c \

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/listing/child.h"
 #include "backends/opencl/error.h"
 
 #define PLATFORMS_MAX 64
@@ -21,6 +22,8 @@ static struct {
   pid_t process; /* that asked the drivers, 0: none yet; atomic */
   tn_backend_device *devices;
   int count;
+  tn_listing *listing; /* what a child said */
+  uint64_t environment; /* in which it was asked */
 } survey = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 typedef struct found_device {
@@ -147,20 +150,32 @@ static const char *fill_survey(bool with_svm, char *reason, size_t size)
   return failure;
 }
 
-tn_status tn_opencl_survey(tn_backend_device **devices, int *count)
+static bool is_forked(void)
 {
   pid_t process = __atomic_load_n(&survey.process, __ATOMIC_ACQUIRE);
-  if (process && process != getpid())
-    return tn_host->error(TN_FORKED,
-                          "opencl: its drivers were in use before fork, and "
-                          "do not work in a forked child");
+  return process && process != getpid();
+}
+
+static tn_status refuse_fork(void)
+{
+  return tn_host->error(TN_FORKED, "opencl: its drivers were in use before "
+                        "fork, and do not work in a forked child");
+}
+
+/* With the lock held. NULL, or the reason. */
+static const char *fill_once(char *reason, size_t size)
+{
   const char *svm = tn_host->environment("TENON_OPENCL_SVM");
+  if (survey.devices) return NULL;
+  return fill_survey(!svm || strcmp(svm, "0") != 0, reason, size);
+}
+
+tn_status tn_opencl_survey(tn_backend_device **devices, int *count)
+{
+  if (is_forked()) return refuse_fork();
   char reason[TN_BACKEND_TEXT_SIZE];
-  const char *failure = NULL;
   pthread_mutex_lock(&survey.lock);
-  if (!survey.devices)
-    failure = fill_survey(!svm || strcmp(svm, "0") != 0, reason,
-                          sizeof reason);
+  const char *failure = fill_once(reason, sizeof reason);
   *devices = survey.devices;
   *count = survey.count;
   pthread_mutex_unlock(&survey.lock);
@@ -168,11 +183,118 @@ tn_status tn_opencl_survey(tn_backend_device **devices, int *count)
   return TN_OK;
 }
 
+/* ---- before one is opened: the drivers are asked in a child ---- */
+
+/* Any variable may be one that a driver heeds. */
+static uint64_t hash_environment(void)
+{
+  uint64_t hash = 14695981039346656037u;
+  for (char **entry = environ; entry && *entry; entry++)
+    for (const char *c = *entry;; c++) {
+      hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+      if (!*c) break;
+    }
+  return hash;
+}
+
+/* In the child. */
+static tn_listing *list_by_drivers(char *reason, size_t size)
+{
+  const char *failure = fill_once(reason, size);
+  tn_listing *listing = failure ? NULL : tn_listing_make(survey.count);
+  for (int i = 0; listing && i < survey.count; i++)
+    listing->devices[i] = survey.devices[i].info;
+  if (!listing && failure != reason)
+    snprintf(reason, size, "%s",
+             failure ? failure : "no host memory to list devices");
+  return listing;
+}
+
+/* With the lock held: survey.devices or survey.listing is there afterwards.
+ * NULL, or the reason. */
+static const char *list_devices(char *reason, size_t size)
+{
+  if (survey.devices) return NULL;
+  uint64_t environment = hash_environment();
+  if (survey.listing && survey.environment == environment) return NULL;
+  bool is_answered;
+  tn_listing *listing =
+      tn_listing_by_child(list_by_drivers, reason, size, &is_answered);
+  if (!is_answered) return fill_once(reason, size);
+  if (!listing) return reason;
+  free(survey.listing);
+  survey.listing = listing;
+  survey.environment = environment;
+  return NULL;
+}
+
+tn_status tn_opencl_count(int *count)
+{
+  if (is_forked()) return refuse_fork();
+  char reason[TN_BACKEND_TEXT_SIZE];
+  pthread_mutex_lock(&survey.lock);
+  const char *failure = list_devices(reason, sizeof reason);
+  int found = survey.devices || failure ? survey.count
+                                        : survey.listing->count;
+  pthread_mutex_unlock(&survey.lock);
+  if (failure) return tn_host->error(TN_DEVICE_UNAVAILABLE, "%s", failure);
+  *count = found;
+  return TN_OK;
+}
+
+tn_status tn_opencl_refuse_ordinal(int ordinal, int count)
+{
+  return tn_host->error(TN_NO_SUCH_DEVICE,
+                        "opencl has %d device%s, counted from 0, and no "
+                        "device %d", count, count == 1 ? "" : "s", ordinal);
+}
+
+tn_status tn_opencl_info(int ordinal, tn_backend_device_info *info)
+{
+  if (is_forked()) return refuse_fork();
+  char reason[TN_BACKEND_TEXT_SIZE];
+  pthread_mutex_lock(&survey.lock);
+  const char *failure = list_devices(reason, sizeof reason);
+  int count = failure          ? 0
+              : survey.devices ? survey.count
+                               : survey.listing->count;
+  bool is_there = ordinal >= 0 && ordinal < count;
+  if (is_there)
+    *info = survey.devices ? survey.devices[ordinal].info
+                           : survey.listing->devices[ordinal];
+  pthread_mutex_unlock(&survey.lock);
+  if (failure) return tn_host->error(TN_DEVICE_UNAVAILABLE, "%s", failure);
+  return is_there ? TN_OK : tn_opencl_refuse_ordinal(ordinal, count);
+}
+
+/* Drivers may see in the child what they do not see here. */
+tn_status tn_opencl_check_listed(int ordinal)
+{
+  char listed[128] = "";
+  pthread_mutex_lock(&survey.lock);
+  const tn_backend_device_info *now = &survey.devices[ordinal].info;
+  const tn_listing *listing = survey.listing;
+  bool is_same = !listing ||
+                 (ordinal < listing->count &&
+                  !strcmp(listing->devices[ordinal].name, now->name) &&
+                  !memcmp(listing->devices[ordinal].uuid, now->uuid,
+                          sizeof now->uuid));
+  if (!is_same && ordinal < listing->count)
+    memcpy(listed, listing->devices[ordinal].name, sizeof listed);
+  pthread_mutex_unlock(&survey.lock);
+  if (is_same) return TN_OK;
+  return tn_host->error(TN_DEVICE_UNAVAILABLE,
+                        "device %d was listed as \"%s\", but the drivers "
+                        "have \"%s\" there", ordinal, listed, now->name);
+}
+
 void tn_opencl_survey_end(void)
 {
   pthread_mutex_lock(&survey.lock);
   free(survey.devices);
+  free(survey.listing);
   survey.devices = NULL;
+  survey.listing = NULL;
   survey.count = 0;
   pthread_mutex_unlock(&survey.lock);
 }

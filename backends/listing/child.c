@@ -1,4 +1,5 @@
-/* Asking the driver in a child: cuInit there leaves this process as it is. */
+/* Asking the drivers in a child: what they start there leaves this process as
+ * it is. */
 #include "config.h"
 
 #include <errno.h>
@@ -10,9 +11,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/cuda/listing.h"
+#include "backends/listing/child.h"
 
 #define PATIENCE 60 /* seconds */
+
+tn_listing *tn_listing_make(int count)
+{
+  tn_listing *listing = calloc(
+      1, sizeof *listing + (size_t)count * sizeof *listing->devices);
+  if (listing) listing->count = count;
+  return listing;
+}
 
 typedef struct answer {
   int count; /* of the devices that follow; -1: none, for the reason */
@@ -63,11 +72,11 @@ static void end_in_time(void)
 
 /* Takes no lock of the program's but malloc's, which fork keeps whole. */
 static _Noreturn void be_child(
-    int to, tn_cuda_listing *(*make)(char *reason, size_t size))
+    int to, tn_listing *(*make)(char *reason, size_t size))
 {
   static answer head;
   end_in_time();
-  const tn_cuda_listing *listing = make(head.reason, sizeof head.reason);
+  const tn_listing *listing = make(head.reason, sizeof head.reason);
   head.count = listing ? listing->count : -1;
   bool is_written = write_all(to, &head, sizeof head);
   if (is_written && listing)
@@ -76,10 +85,10 @@ static _Noreturn void be_child(
   _exit(0);
 }
 
-static tn_cuda_listing *read_answer(int from, char *reason, size_t size)
+static tn_listing *read_answer(int from, char *reason, size_t size)
 {
   answer head;
-  snprintf(reason, size, "the driver, asked in a child process, gave no "
+  snprintf(reason, size, "the drivers, asked in a child process, gave no "
            "answer");
   if (!read_all(from, &head, sizeof head) ||
       head.count > TN_BACKEND_DEVICES_MAX)
@@ -88,7 +97,7 @@ static tn_cuda_listing *read_answer(int from, char *reason, size_t size)
     snprintf(reason, size, "%.*s", (int)sizeof head.reason - 1, head.reason);
     return NULL;
   }
-  tn_cuda_listing *listing = tn_cuda_listing_make(head.count);
+  tn_listing *listing = tn_listing_make(head.count);
   if (listing &&
       read_all(from, listing->devices,
                (size_t)head.count * sizeof *listing->devices))
@@ -99,7 +108,7 @@ static tn_cuda_listing *read_answer(int from, char *reason, size_t size)
 
 /* The program's signals are not for the child. */
 static pid_t start_child(int ends[2],
-                         tn_cuda_listing *(*make)(char *reason, size_t size))
+                         tn_listing *(*make)(char *reason, size_t size))
 {
   sigset_t all, before;
   sigfillset(&all);
@@ -115,8 +124,8 @@ static pid_t start_child(int ends[2],
   return child;
 }
 
-tn_cuda_listing *tn_cuda_listing_by_child(
-    tn_cuda_listing *(*make)(char *reason, size_t size), char *reason,
+tn_listing *tn_listing_by_child(
+    tn_listing *(*make)(char *reason, size_t size), char *reason,
     size_t size, bool *is_answered)
 {
   int ends[2];
@@ -125,7 +134,7 @@ tn_cuda_listing *tn_cuda_listing_by_child(
   pid_t child = start_child(ends, make);
   if (child < 0) return NULL;
   *is_answered = true;
-  tn_cuda_listing *listing = read_answer(ends[0], reason, size);
+  tn_listing *listing = read_answer(ends[0], reason, size);
   close(ends[0]);
   while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
   return listing;
