@@ -12,7 +12,13 @@ stream_example = %D%/streams/lab.c %D%/streams/lab.h \
 exampledir = $(docdir)/examples
 dist_example_DATA = %D%/hello.c %D%/textstats.c
 
-# On tensors. It learns from the documentation unless told otherwise.
+# On tensors.
+noinst_PROGRAMS += %D%/partial_capture
+%C%_partial_capture_SOURCES = %D%/partial_capture.c
+%C%_partial_capture_LDADD = libtenon-tensor.la libtenon.la
+dist_example_DATA += %D%/partial_capture.c
+
+# It learns from the documentation unless told otherwise.
 charlm_sources = \
   %D%/charlm/complain.c \
   %D%/charlm/complain.h \

@@ -2,9 +2,9 @@
 dist_check_SCRIPTS += %D%/conform.sh %D%/conform_accelerators.sh \
   %D%/liars.sh
 EXTRA_DIST += %D%/liars.txt
-dist_check_SCRIPTS += %D%/charlm.sh %D%/cpu_chaos.sh %D%/readme.sh \
-  %D%/semantics.sh %D%/streams_example.sh %D%/tenon_command.sh \
-  %D%/textstats.sh
+dist_check_SCRIPTS += %D%/charlm.sh %D%/cpu_chaos.sh \
+  %D%/partial_capture.sh %D%/readme.sh %D%/semantics.sh \
+  %D%/streams_example.sh %D%/tenon_command.sh %D%/textstats.sh
 
 EXTRA_DIST += %D%/leaks.txt
 EXTRA_PROGRAMS += %D%/textstats_reference
