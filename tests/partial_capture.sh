@@ -19,8 +19,8 @@ same() {
   shift 3
   "$@" "$example" --steps "$steps" $options >"$tap_scratch/out" \
     2>"$tap_scratch/err"
-  [ $? -eq 0 ] && [ ! -s "$tap_scratch/err" ] &&
-    cmp "$tap_scratch/out" "$tap_scratch/eager.$steps"
+  [ $? -eq 0 ] && ! grep -v 'warning: cpu: TENON_CPU_CHAOS' \
+    "$tap_scratch/err" && cmp "$tap_scratch/out" "$tap_scratch/eager.$steps"
   tap_ok $? "$what"
   sed 's/^/# /' "$tap_scratch/err"
 }
