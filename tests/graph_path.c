@@ -52,6 +52,22 @@ static void check_path(tn_graph *graph, const char *begin, const char *what)
   tap_ok(strncmp(path, begin, strlen(begin)) == 0, "G6 %s: %s", what, path);
 }
 
+/* A backend may keep its handles to itself. */
+static void check_native(tn_graph *graph)
+{
+  void *native = graph;
+  char name[TN_DEVICE_TEXT_SIZE];
+  tn_device_format(device, name, sizeof name);
+  tn_status status = tn_graph_native(graph, &native);
+  tap_ok(status == TN_OK ? native != NULL
+                         : status == TN_UNSUPPORTED && !native,
+         "G6 the vendor's handle: %s", status ? tn_error_message() : "given");
+  if (strncmp(wanted, "native", 6) != 0)
+    tap_is_int(status, TN_UNSUPPORTED, "G6 which is refused call by call");
+  else if (strncmp(name, "cuda:", 5) == 0)
+    tap_is_int(status, TN_OK, "G6 which cuda has");
+}
+
 static void test_path(void)
 {
   char path[8];
@@ -65,6 +81,7 @@ static void test_path(void)
                "G6 nor within: %s", tn_error_message());
   }
   check_path(graph, wanted, "a kernel");
+  check_native(graph);
   tap_ok(tn_graph_path(graph, path, sizeof path) > 7 && strlen(path) == 7,
          "G6 the text is cut as snprintf does");
   tap_is_int(tn_graph_path(graph, NULL, 1), -1, "G6 text cannot be NULL");

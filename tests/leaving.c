@@ -27,6 +27,7 @@ static struct {
   tn_module *module;
   tn_kernel *kernel;
   tn_block *block;
+  tn_graph *graph;
   char *memory, *pinned;
 } kept;
 
@@ -43,6 +44,10 @@ static void make(void)
   kept.block = tn_block_new(device, SIZE);
   kept.memory = tn_malloc(device, SIZE);
   kept.pinned = tn_malloc_pinned(SIZE);
+  kept.graph = tn_graph_new();
+  tn_with_graph(kept.graph)
+    tn_launch(kept.kernel, 1000, TN_ARGS(TN_ARG_PTR(kept.memory),
+                                         TN_ARG_I64(1000)));
 }
 
 static void queue_work(void)
@@ -51,6 +56,7 @@ static void queue_work(void)
     tn_copy(kept.memory, device, kept.pinned, test_host, SIZE, true);
     tn_launch(kept.kernel, 1000, TN_ARGS(TN_ARG_PTR(kept.memory),
                                          TN_ARG_I64(1000)));
+    tn_graph_replay(kept.graph);
     tn_copy(kept.pinned, test_host, kept.memory, device, SIZE, true);
   }
   tn_event_record(kept.event, tn_current_stream(device));
@@ -137,8 +143,10 @@ static int shut_down(void)
       tn_last_status() == TN_SHUT_DOWN &&
       tn_synchronize(device) == TN_SHUT_DOWN &&
       tn_set_stream(kept.stream) == TN_SHUT_DOWN &&
+      tn_graph_replay(kept.graph) == TN_SHUT_DOWN &&
       tn_event_elapsed(kept.event, kept.event, &ms) != TN_OK;
   tn_clear_error();
+  tn_graph_release(kept.graph);
   tn_free(kept.memory);
   tn_free(kept.pinned);
   tn_block_release(kept.block);
@@ -152,6 +160,7 @@ static int shut_down(void)
 
 static void release_late(void)
 {
+  tn_graph_release(kept.graph);
   tn_free(kept.memory);
   tn_free(kept.pinned);
   tn_block_release(kept.block);

@@ -10,9 +10,19 @@
 #include "core/memory/allocator.h"
 #include "core/memory/pool.h"
 
-static tn_status refuse_null(void)
+tn_status tn_graph_refuse_null(void)
 {
   return tn_error(TN_INVALID_ARGUMENT, "graph is NULL");
+}
+
+/* Hooks are called with the lock, and set arguments. */
+static void init_lock(pthread_mutex_t *lock)
+{
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
 }
 
 tn_graph *tn_graph_new(void)
@@ -27,7 +37,7 @@ tn_graph *tn_graph_new(void)
     return NULL;
   }
   tn_refcount_init(&graph->refs);
-  pthread_mutex_init(&graph->lock, NULL);
+  init_lock(&graph->lock);
   return graph;
 }
 
@@ -126,7 +136,7 @@ void tn_graph_release(tn_graph *graph)
 
 tn_status tn_graph_reset(tn_graph *graph)
 {
-  if (!graph) return refuse_null();
+  if (!graph) return tn_graph_refuse_null();
   tn_error_state before;
   tn_error_save(&before);
   stop(graph);
@@ -240,7 +250,7 @@ static tn_status begin(tn_graph *graph, tn_stream *stream,
 
 tn_status tn_graph_begin_with(tn_graph *graph, tn_graph_options options)
 {
-  if (!graph) return refuse_null();
+  if (!graph) return tn_graph_refuse_null();
   tn_stream *stream = choose_stream(&options);
   if (!stream) return tn_last_status();
   tn_status status = tn_enter(stream->state);
@@ -302,7 +312,7 @@ static void give_up(tn_graph *graph)
 
 tn_status tn_graph_end(tn_graph *graph)
 {
-  if (!graph) return refuse_null();
+  if (!graph) return tn_graph_refuse_null();
   pthread_mutex_lock(&tn_capture_lock);
   tn_status status = check_end(graph);
   pthread_mutex_unlock(&tn_capture_lock);
@@ -334,77 +344,6 @@ void tn_graph_pop(tn_graph_guard *guard)
   tn_stream_release(guard->stream);
 }
 
-/* ---- asking ---- */
-
-tn_mem_pool *tn_graph_pool(tn_graph *graph)
-{
-  if (!graph) refuse_null();
-  else if (!graph->pool)
-    tn_error(TN_INVALID_ARGUMENT, "the graph has no pool before it captures");
-  return graph ? graph->pool : NULL;
-}
-
-/* The graph's lock is held. */
-static int print_path(const tn_graph *graph, char *text, size_t size)
-{
-  if (graph->lowering)
-    return snprintf(text, size, "native: backend \"%s\" runs it as a whole",
-                    graph->state->backend->name);
-  return snprintf(text, size, "call by call: %s", graph->doubt);
-}
-
-int tn_graph_path(tn_graph *graph, char *text, size_t size)
-{
-  if (!graph || (!text && size)) {
-    tn_error(TN_INVALID_ARGUMENT, "path of a graph: %s is NULL",
-             graph ? "text" : "graph");
-    return -1;
-  }
-  pthread_mutex_lock(&graph->lock);
-  int length = graph->stage == TN_GRAPH_READY ? print_path(graph, text, size)
-                                              : -1;
-  pthread_mutex_unlock(&graph->lock);
-  if (length < 0)
-    tn_error(TN_INVALID_ARGUMENT, "path of a graph: it has no capture that "
-             "ended well");
-  return length;
-}
-
-tn_graph *tn_capturing_graph(tn_device device)
-{
-  tn_stream *stream = tn_current_stream(device);
-  if (!stream || !tn_is_captured(stream)) return NULL;
-  pthread_mutex_lock(&tn_capture_lock);
-  const tn_lane *lane = atomic_load(&stream->lane);
-  tn_graph *graph = lane ? lane->graph : NULL;
-  pthread_mutex_unlock(&tn_capture_lock);
-  return graph;
-}
-
-static tn_status last_node(const tn_lane *lane, size_t *node)
-{
-  if (!lane || lane->tails.count != 1)
-    return tn_error(TN_INVALID_ARGUMENT, "no node was captured last on the "
-                    "current stream");
-  *node = lane->tails.items[0];
-  return TN_OK;
-}
-
-tn_status tn_capturing_node(tn_device device, size_t *node)
-{
-  tn_stream *stream = tn_current_stream(device);
-  if (!stream || !node) return stream ? refuse_null() : tn_last_status();
-  pthread_mutex_lock(&tn_capture_lock);
-  tn_status status = last_node(atomic_load(&stream->lane), node);
-  pthread_mutex_unlock(&tn_capture_lock);
-  return status;
-}
-
-bool tn_is_current_stream_capturing(tn_device device)
-{
-  return tn_capturing_graph(device) != NULL;
-}
-
 /* ---- hooks ---- */
 
 static tn_status add_hook(tn_graph *graph, const tn_graph_hook *hook)
@@ -425,7 +364,7 @@ tn_status tn_graph_on_replay(tn_graph *graph,
                              tn_status (*hook)(tn_graph *, void *),
                              void *argument, void (*forget)(void *))
 {
-  if (!graph) return refuse_null();
+  if (!graph) return tn_graph_refuse_null();
   if (!hook) return tn_error(TN_INVALID_ARGUMENT, "the hook is NULL");
   pthread_mutex_lock(&graph->lock);
   tn_status status = add_hook(graph, &(tn_graph_hook){ hook, argument,

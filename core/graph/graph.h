@@ -51,7 +51,8 @@ struct tn_graph {
   char failure[TN_ERROR_TEXT_SIZE]; /* what happened first */
   tn_graph *next;        /* of those that capture */
 
-  pthread_mutex_t lock;  /* one replay at a time; guards the rest */
+  pthread_mutex_t lock;  /* one replay at a time; guards the rest; recursive,
+                          * taken before tn_capture_lock */
   tn_nodes nodes;
   tn_lowering *lowering; /* NULL: replays are call by call, for this reason */
   char doubt[TN_ERROR_TEXT_SIZE];
@@ -64,6 +65,10 @@ struct tn_graph {
 
 /* Guards all captures of the process: they are rare. */
 extern pthread_mutex_t tn_capture_lock;
+
+/* ---- graph.c ---- */
+
+tn_status tn_graph_refuse_null(void);
 
 /* ---- lane.c; tn_capture_lock is held ---- */
 

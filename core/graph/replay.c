@@ -139,11 +139,10 @@ tn_status tn_graph_replay(tn_graph *graph)
   return status;
 }
 
-/* Called by a hook too, which runs under the graph's lock. */
-tn_status tn_graph_set_argument(tn_graph *graph, size_t node, size_t index,
-                                tn_arg value)
+/* The locks are held: the capture's too, since nodes may be added. */
+static tn_status set_argument(tn_graph *graph, size_t node, size_t index,
+                              tn_arg value)
 {
-  if (!graph) return tn_error(TN_INVALID_ARGUMENT, "graph is NULL");
   if (node >= graph->nodes.count)
     return tn_error(TN_INVALID_ARGUMENT, "graph node %zu: there are %zu", node,
                     graph->nodes.count);
@@ -167,4 +166,17 @@ tn_status tn_graph_set_argument(tn_graph *graph, size_t node, size_t index,
   memcpy(&at->slots[index], &value.as, sizeof at->slots[index]);
   tn_lowering_touch(graph->lowering, node);
   return TN_OK;
+}
+
+/* Called by a hook too. */
+tn_status tn_graph_set_argument(tn_graph *graph, size_t node, size_t index,
+                                tn_arg value)
+{
+  if (!graph) return tn_graph_refuse_null();
+  pthread_mutex_lock(&graph->lock);
+  pthread_mutex_lock(&tn_capture_lock);
+  tn_status status = set_argument(graph, node, index, value);
+  pthread_mutex_unlock(&tn_capture_lock);
+  pthread_mutex_unlock(&graph->lock);
+  return status;
 }

@@ -122,6 +122,10 @@ TN_API tn_status tn_graph_list(tn_graph *graph, FILE *text);
  * capture ended well. */
 TN_API int tn_graph_path(tn_graph *graph, char *text, size_t size);
 
+/* The vendor's handle of a native graph (CUgraphExec), borrowed until it is
+ * captured anew or its arguments change. TN_UNSUPPORTED for others. */
+TN_API tn_status tn_graph_native(tn_graph *graph, void **native);
+
 /* ---- changing it ---- */
 
 /* Argument `index` of a kernel node, for later replays; also while it is
