@@ -24,3 +24,22 @@ TN_FUNCTION int64 lane_of_turn(int64 turn, int32 depth)
     lane |= ((turn >> d) & 1) << (depth - 1 - d);
   return lane;
 }
+
+/* SPREAD_TASKS(i, n, items): as TN_TASKS(i, n), for tasks that are larger on
+ * cpu than what `items` of a launch are meant for: a range of items is as much
+ * of the tasks as it is of the items. */
+#ifdef TN_ON_CPU
+TN_FUNCTION tn_range spread(tn_range range, int64 tasks, int64 items)
+{
+  const int64 each = tasks > 0 && items > tasks ? items / tasks : 1;
+  const tn_range own = { least(range.begin / each, tasks),
+                         least(range.end / each, tasks) };
+  return own;
+}
+#define SPREAD_TASKS(i, n, items)                                      \
+  for (tn_range own_ = spread(tn_range_, n, items); own_.begin < own_.end; \
+       own_.begin = own_.end)                                          \
+    for (int64 i = own_.begin; i < own_.end; i++)
+#else
+#define SPREAD_TASKS(i, n, items) TN_TASKS(i, n)
+#endif

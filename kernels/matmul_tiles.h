@@ -15,6 +15,32 @@
 /* elements: half of a second-level cache of 1 MiB */
 #define BAND (524288 / (int32)sizeof(REAL))
 
+/* out[k][i] = from[i * across + k] for i < tile, k < length */
+TN_FUNCTION void turn(TN_GLOBAL REAL *out, TN_GLOBAL const REAL *from,
+                      int32 tile, int64 length, int64 across)
+{
+  int64 done = 0;
+#if defined(TN_ON_CPU) && defined(__SSE__)
+  /* Four by four. */
+  for (int32 i = 0; sizeof(REAL) == sizeof(float) && i + 4 <= tile; i += 4)
+    for (done = 0; done + 4 <= length; done += 4) {
+      const float *p = (const float *)(const void *)(from + i * across + done);
+      float *q = (float *)(void *)(out + done * tile + i);
+      __m128 r0 = _mm_loadu_ps(p), r1 = _mm_loadu_ps(p + across);
+      __m128 r2 = _mm_loadu_ps(p + 2 * across);
+      __m128 r3 = _mm_loadu_ps(p + 3 * across);
+      _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+      _mm_storeu_ps(q, r0);
+      _mm_storeu_ps(q + tile, r1);
+      _mm_storeu_ps(q + 2 * tile, r2);
+      _mm_storeu_ps(q + 3 * tile, r3);
+    }
+#endif
+  for (int32 i = 0; i < tile; i++)
+    for (int64 kk = i < tile / 4 * 4 ? done : 0; kk < length; kk++)
+      out[kk * tile + i] = from[i * across + kk];
+}
+
 /* One piece of one panel: out[k][i] for a panel of `tile` rows or columns,
  * from[i * across + k * along], with zeros where i is beyond `there`. */
 #define PACK_PIECE(tile)                                              \
@@ -23,9 +49,7 @@
       for (int32 i = 0; i < (tile); i++)                              \
         out[kk * (tile) + i] = from[kk * along + i];                  \
   } else if (there == (tile) && along == 1) {                         \
-    for (int32 i = 0; i < (tile); i++)                                \
-      for (int64 kk = 0; kk < length; kk++)                           \
-        out[kk * (tile) + i] = from[i * across + kk];                 \
+    turn(out, from, tile, length, across);                            \
   } else {                                                            \
     for (int64 kk = 0; kk < length; kk++)                             \
       for (int32 i = 0; i < (tile); i++)                              \
@@ -43,7 +67,8 @@
   {                                                                   \
     const int64 pieces = parts(k, PIECE);                             \
     const int64 rows = parts(m, tile);                                \
-    TN_TASKS(item, batches * rows * pieces) {                         \
+    SPREAD_TASKS(item, batches * rows * pieces,                       \
+                 batches * parts(m, 4) * pieces) {                    \
       const int64 above = tn_quotient(item, pieces);                  \
       const int64 first = (item - above * pieces) * PIECE;            \
       const int64 batch = tn_quotient(above, rows);                   \
@@ -128,7 +153,8 @@ KERNEL(NAMED(matmul), TN_OUT(REAL, c), TN_IN(REAL, a), TN_IN(REAL, b),
 {
   const int64 rows = parts(m, TILE_M), columns = parts(n, TILE_N);
   const int64 height_of_band = parts(BAND, TILE_M * (k + 1));
-  TN_TASKS(item, batches * rows * columns) {
+  SPREAD_TASKS(item, batches * rows * columns,
+               batches * parts(m, 4) * parts(n, 8)) {
     const int64 batch = tn_quotient(item, rows * columns);
     const int64 tile = item - batch * rows * columns;
     /* A band of rows small enough for a cache meets all columns, then the
