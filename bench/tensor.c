@@ -256,6 +256,27 @@ static void run_training(int64_t batch, double least)
   training_free(ours);
 }
 
+/* The same step as it is, and replayed. The two have models of their own: what
+ * one writes the other does not read. */
+static void run_captured(int64_t batch, double least)
+{
+  char name[64];
+  transformer_shape shape = { .vocabulary = 96, .context = 64, .width = 128,
+                              .heads = 4, .layers = 2, .batch = batch };
+  training *eager = need(training_new(&shape));
+  training *captured = need(training_new(&shape));
+  training_capture(captured);
+  snprintf(name, sizeof name, "charlm step captured / eager, batch %d",
+           (int)batch);
+  bench_run(&(bench_case){
+      .name = with_threads(name),
+      .subject = { "captured", training_replay, captured },
+      .limit = { "eager", training_run, eager },
+      .goal = least > 0 ? BENCH_AT_LEAST : BENCH_REPORTED, .wanted = least });
+  training_free(captured);
+  training_free(eager);
+}
+
 int main(int argc, char **argv)
 {
   FILE *json = argc > 1 ? fopen(argv[1], "w") : NULL;
@@ -272,6 +293,8 @@ int main(int argc, char **argv)
   run_matvec(512);
   run_training(1, 1.5);
   run_training(32, 1);
+  run_captured(1, 2);
+  run_captured(32, 0);
   bench_json_close();
   if (json) fclose(json);
   return bench_missed() ? 1 : 0;

@@ -1,4 +1,4 @@
-/* A training step of charlm's default model, beside the same in libtorch. */
+/* A training step of charlm's default model, as it is and captured. */
 #include "config.h"
 
 #include "bench/training.h"
@@ -15,6 +15,7 @@ struct training {
   tn_nn_module *model;
   tn_optim *optim;
   tn_tensor *input, *target;
+  tn_graph *graph; /* of a step; NULL: not captured */
 };
 
 static tn_tensor *letters(int64_t kinds, tn_shape shape)
@@ -50,6 +51,7 @@ training *training_new(const transformer_shape *s)
 void training_free(training *t)
 {
   if (!t) return;
+  tn_graph_release(t->graph);
   tn_release(t->target);
   tn_release(t->input);
   tn_optim_release(t->optim);
@@ -57,20 +59,47 @@ void training_free(training *t)
   free(t);
 }
 
+static void check(bool is_done)
+{
+  if (is_done) return;
+  fprintf(stderr, "bench: training: %s\n", tn_error_message());
+  exit(1);
+}
+
+static void step(training *t)
+{
+  tn_with_scope {
+    tn_tensor *scores = tn_nn_forward(t->model, t->input);
+    tn_tensor *loss = tn_cross_entropy(
+        tn_reshape(scores, TN_SHAPE(t->shape.batch * t->shape.context,
+                                    t->shape.vocabulary)),
+        t->target);
+    tn_optim_zero_grad(t->optim);
+    check(tn_backward(loss) == TN_OK && tn_optim_step(t->optim) == TN_OK);
+  }
+}
+
 void training_run(void *argument, int64_t count)
 {
-  training *t = argument;
+  for (int64_t i = 0; i < count; i++) step(argument);
+}
+
+/* The first step is taken as it is: it makes what the optimiser keeps. */
+void training_capture(training *t)
+{
+  step(t);
+  tn_stream *stream = tn_stream_new(tn_device_of("cpu"), 0);
+  t->graph = tn_graph_new();
+  check(stream && t->graph &&
+        tn_graph_begin(t->graph, .stream = stream) == TN_OK);
+  step(t);
+  check(tn_graph_end(t->graph) == TN_OK);
+  tn_stream_release(stream);
+}
+
+void training_replay(void *argument, int64_t count)
+{
+  const training *t = argument;
   for (int64_t i = 0; i < count; i++)
-    tn_with_scope {
-      tn_tensor *scores = tn_nn_forward(t->model, t->input);
-      tn_tensor *loss = tn_cross_entropy(
-          tn_reshape(scores, TN_SHAPE(t->shape.batch * t->shape.context,
-                                      t->shape.vocabulary)),
-          t->target);
-      tn_optim_zero_grad(t->optim);
-      if (tn_backward(loss) != TN_OK || tn_optim_step(t->optim) != TN_OK) {
-        fprintf(stderr, "bench: training: %s\n", tn_error_message());
-        exit(1);
-      }
-    }
+    check(tn_graph_replay(t->graph) == TN_OK);
 }

@@ -11,4 +11,8 @@ training *training_new(const transformer_shape *shape);
 void training_free(training *training);
 void training_run(void *training, int64_t count);
 
+/* Captures a step; from then on it can be replayed `count` times. */
+void training_capture(training *training);
+void training_replay(void *training, int64_t count);
+
 #endif
