@@ -149,7 +149,7 @@ tn_status tn_cpu_copy_queue(tn_backend_stream *stream,
     return TN_OK;
   }
   if (desc->kind != TN_COPY_DEVICE_TO_DEVICE &&
-      !(desc->flags & TN_COPY_PINNED))
+      !(desc->flags & TN_COPY_PINNED) && !stream->recording)
     return copy_pageable(stream, desc->kind, &copy);
   return copy_submit(stream, &copy, NULL);
 }

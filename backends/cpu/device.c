@@ -7,6 +7,7 @@
 
 #include "backends/cpu/alloc.h"
 #include "backends/cpu/chaos.h"
+#include "backends/cpu/graph.h"
 #include "backends/cpu/host.h"
 #include "backends/cpu/launch.h"
 #include "backends/cpu/machine.h"
@@ -136,6 +137,7 @@ tn_status tn_cpu_device_after_fork(void *self)
   (void)self;
   tn_cpu_workers_after_fork();
   tn_cpu_streams_after_fork();
+  tn_cpu_graphs_after_fork();
   tn_cpu_chaos_after_fork();
   tn_cpu_quarantine_after_fork();
   return TN_OK;

@@ -7,6 +7,7 @@
 #include "backends/cpu/copy.h"
 #include "backends/cpu/device.h"
 #include "backends/cpu/event.h"
+#include "backends/cpu/graph.h"
 #include "backends/cpu/host.h"
 #include "backends/cpu/launch.h"
 #include "backends/cpu/machine.h"
@@ -67,6 +68,16 @@ static const tn_backend_stream_table stream_table = {
   .take_error = tn_cpu_stream_take_error,
 };
 
+static const tn_backend_graph_table graph_table = {
+  .struct_size = sizeof(tn_backend_graph_table),
+  .capture_begin = tn_cpu_graph_capture_begin,
+  .capture_node = tn_cpu_graph_capture_node,
+  .capture_end = tn_cpu_graph_capture_end,
+  .launch = tn_cpu_graph_launch,
+  .update = tn_cpu_graph_update,
+  .destroy = tn_cpu_graph_destroy,
+};
+
 static const tn_backend_api api = {
   .struct_size = sizeof(tn_backend_api),
   .abi_major = TN_BACKEND_ABI_MAJOR,
@@ -79,6 +90,7 @@ static const tn_backend_api api = {
   .copy = &copy_table,
   .launch = &launch_table,
   .stream = &stream_table,
+  .graph = &graph_table,
 };
 
 const tn_backend_api *tn_backend_entry(const tn_host_api *host,

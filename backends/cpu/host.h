@@ -9,7 +9,8 @@
  *     settings  what the environment asks for
  *     machine   facts read from the system
  *     level     which instruction set the kernels are taken for
- *     device alloc copy stream event launch module   one table each, or part
+ *     device alloc copy stream event launch module graph  a table each, or part
+ *     recording graph_run   a graph's commands, and a run of them
  *     queue     commands between a stream's callers and its thread
  *     chaos quarantine   late and reordered streams, poisoned memory, when
  *                        asked for

@@ -123,6 +123,16 @@ static void launch_command_run(tn_cpu_command *command)
              launch->base.is_urgent);
 }
 
+void tn_cpu_launch_make_node(tn_cpu_node *node)
+{
+  if (node->command->run != launch_command_run) return;
+  launch_command *launch = (launch_command *)node->command;
+  node->run = launch->kernel->run;
+  node->slots = launch->slots;
+  node->slot_count = launch->kernel->slot_count;
+  node->items = launch->items;
+}
+
 static tn_status launch_queue(tn_backend_stream *stream,
                               tn_backend_kernel *kernel, int64_t items,
                               const uint64_t *slots)

@@ -15,6 +15,8 @@ backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
   %D%/entry.c \
   %D%/event.c %D%/event.h \
   %D%/fma.c %D%/fma.h \
+  %D%/graph.c %D%/graph.h \
+  %D%/graph_run.c %D%/graph_run.h \
   %D%/host.h \
   %D%/image.c %D%/image.h \
   %D%/language_text.h \
@@ -25,6 +27,7 @@ backend_path += $(abs_top_builddir)/%D%/$(LT_OBJDIR)
   %D%/park.c %D%/park.h \
   %D%/quarantine.c %D%/quarantine.h \
   %D%/queue.c %D%/queue.h \
+  %D%/recording.c %D%/recording.h \
   %D%/settings.c %D%/settings.h \
   %D%/stream.c %D%/stream.h \
   %D%/workers.c %D%/workers.h

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/chaos.h"
 #include "backends/cpu/park.h"
+#include "backends/cpu/recording.h"
 #include "backends/cpu/workers.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -186,6 +187,18 @@ tn_status tn_cpu_stream_refuse(void)
 {
   return tn_cpu_host->error(TN_OUT_OF_MEMORY,
                             "no memory for the queue of a stream");
+}
+
+tn_status tn_cpu_stream_record(tn_backend_stream *stream,
+                               void (*run)(tn_cpu_command *), size_t bytes,
+                               tn_cpu_command **command)
+{
+  *command = tn_cpu_recording_reserve(stream->recording, bytes);
+  if (!*command)
+    return tn_cpu_host->error(TN_OUT_OF_MEMORY,
+                              "no memory for the commands of a graph");
+  (*command)->run = run;
+  return TN_OK;
 }
 
 /* Lowers the count at which the stream wakes its sleepers. */

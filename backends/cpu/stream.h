@@ -18,6 +18,7 @@
 #include "backends/cpu/host.h"
 #include "backends/cpu/park.h"
 #include "backends/cpu/queue.h"
+#include "backends/cpu/recording.h"
 
 struct tn_backend_stream {
   bool is_inline;
@@ -28,6 +29,8 @@ struct tn_backend_stream {
   tn_cpu_queue queue;
   bool has_thread;  /* the producer's, like the next */
   bool is_prepared; /* nothing is to be done before a command is queued */
+  bool was_inline;  /* before it captured, when it is not */
+  tn_cpu_recording *recording; /* while it captures; else NULL */
   uint32_t due;     /* under chaos: of the last command */
   pthread_t thread;
   _Alignas(64) _Atomic uint64_t completed; /* commands that have run */
@@ -42,6 +45,10 @@ struct tn_backend_stream {
 /* For the two below: under chaos before each command, otherwise once. */
 tn_status tn_cpu_stream_prepare(tn_backend_stream *stream, size_t bytes);
 tn_status tn_cpu_stream_refuse(void);
+/* Of one that captures, which is not prepared. */
+tn_status tn_cpu_stream_record(tn_backend_stream *stream,
+                               void (*run)(tn_cpu_command *), size_t bytes,
+                               tn_cpu_command **command);
 void tn_cpu_stream_wake(tn_backend_stream *stream);
 
 /* Room for a command of `bytes` bytes on an asynchronous stream: fill in what
@@ -53,6 +60,8 @@ static inline tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
                                               tn_cpu_command **command)
 {
   if (!stream->is_prepared) {
+    if (stream->recording)
+      return tn_cpu_stream_record(stream, run, bytes, command);
     tn_status status = tn_cpu_stream_prepare(stream, bytes);
     if (status) return status;
   }
@@ -64,6 +73,10 @@ static inline tn_status tn_cpu_stream_reserve(tn_backend_stream *stream,
 
 static inline void tn_cpu_stream_submit(tn_backend_stream *stream)
 {
+  if (!stream->is_prepared && stream->recording) {
+    tn_cpu_recording_publish(stream->recording);
+    return;
+  }
   tn_cpu_queue_publish(&stream->queue);
   tn_cpu_fence_light();
   if (atomic_load(&stream->sleeping)) tn_cpu_stream_wake(stream);

@@ -125,11 +125,9 @@ static int64_t size_adjust(int64_t size, double time)
   return time > CHUNK_TIME * 2 ? (size + 1) / 2 : size;
 }
 
-/* Whether a helper should leave this work: for other, urgent work, or because
- * enough threads have work of their own by now. */
-static bool helper_steps_back(const tn_cpu_work *work)
+bool tn_cpu_workers_step_back(bool is_urgent)
 {
-  return (!work->is_urgent && atomic_load(&pool.urgent)) ||
+  return (!is_urgent && atomic_load(&pool.urgent)) ||
          atomic_load(&pool.working) > pool.limit;
 }
 
@@ -149,7 +147,7 @@ static double chunks_run(tn_cpu_job *job, bool is_helper)
     double time = (double)(now - start), count = (double)(end - range.begin);
     if (told == 0 && time > TOLD_TIME) told = time / count;
     items += count;
-    if (is_helper && helper_steps_back(work)) break;
+    if (is_helper && tn_cpu_workers_step_back(work->is_urgent)) break;
     size = size_adjust(size, time / count * (double)size);
     start = now;
   }

@@ -36,6 +36,10 @@ void tn_cpu_workers_setup(int count);
 void tn_cpu_workers_enter(void);
 void tn_cpu_workers_leave(void);
 
+/* Whether a helper should leave work of that urgency: for other, urgent work,
+ * or because enough threads have work of their own by now. */
+bool tn_cpu_workers_step_back(bool is_urgent);
+
 /* Ends the helper threads. Nothing is being run. */
 void tn_cpu_workers_stop(void);
 

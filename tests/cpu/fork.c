@@ -16,7 +16,9 @@
 
 static tn_backend_device *device;
 static tn_backend_stream *inline_stream, *stream;
-static tn_backend_kernel *fill;
+static tn_backend_kernel *fill, *add;
+static tn_backend_graph *graph;
+static float counted;
 static sem_t gate, inside;
 
 static void gate_pass(void *argument)
@@ -39,6 +41,21 @@ static bool fill_works(tn_backend_stream *on, float value)
   return works;
 }
 
+/* A graph that adds 1 to *y. */
+static tn_backend_graph *counting_graph(float *y)
+{
+  tn_backend_graph *made = NULL;
+  const float one = 1;
+  uint64_t slots[4] = { PLUGIN_POINTER(y), PLUGIN_POINTER(y), 0, 1 };
+  memcpy(&slots[2], &one, sizeof one);
+  tn_backend_stream *on = plugin_stream(device, 0, 0);
+  plugin->graph->capture_begin(on);
+  plugin_launch(on, add, 1, slots);
+  plugin->graph->capture_end(on, &made);
+  plugin->stream->destroy(on);
+  return made;
+}
+
 /* In the child: a bit for each thing that went wrong. */
 static int child_run(tn_point point)
 {
@@ -50,6 +67,7 @@ static int child_run(tn_point point)
   tn_backend_stream *fresh = plugin_stream(device, 0, 0);
   if (!fresh || !fill_works(fresh, 4)) wrong |= 16;
   plugin->stream->destroy(fresh);
+  if (plugin->graph->launch(graph, stream) || counted != 1) wrong |= 32;
   return wrong;
 }
 
@@ -58,6 +76,8 @@ static void test_fork(void)
   tn_point point;
   plugin->stream->host_function(stream, gate_pass, NULL, 0);
   sem_wait(&inside);
+  graph = counting_graph(&counted);
+  plugin->graph->launch(graph, stream); /* the parent's */
   plugin->stream->record(stream, 0, &point);
   pid_t child = fork();
   if (child == 0) _exit(child_run(point));
@@ -69,6 +89,8 @@ static void test_fork(void)
   sem_post(&gate);
   plugin_synchronize(device, stream);
   tap_ok(fill_works(stream, 5), "D9: and the parent goes on");
+  tap_ok(counted == 1, "D9: with the graph's run");
+  plugin->graph->destroy(graph);
 }
 
 int main(void)
@@ -86,7 +108,8 @@ int main(void)
   stream = plugin_stream(device, 0, 0);
   tn_backend_module *module = plugin_module(device, "elementwise", NULL);
   fill = plugin_kernel(module, "fill_f32");
-  if (tap_ok(fill && stream && fill_works(inline_stream, 1),
+  add = plugin_kernel(module, "add_scalar_f32");
+  if (tap_ok(fill && add && stream && fill_works(inline_stream, 1),
              "fills work before the fork"))
     test_fork();
   plugin->launch->module_unload(module);

@@ -1,13 +1,14 @@
 # The cpu plugin by itself, without libtenon.
 noinst_HEADERS += %D%/host.h
 check_PROGRAMS += %D%/chaos %D%/compile %D%/copy %D%/device %D%/fork \
-  %D%/launch %D%/machine %D%/memory %D%/stream %D%/workers
+  %D%/graph %D%/launch %D%/machine %D%/memory %D%/stream %D%/workers
 cpu_tests_sources = %D%/host.c tests/tap.c
 %C%_chaos_SOURCES = %D%/chaos.c $(cpu_tests_sources) backends/cpu/chaos.c
 %C%_compile_SOURCES = %D%/compile.c $(cpu_tests_sources)
 %C%_copy_SOURCES = %D%/copy.c $(cpu_tests_sources)
 %C%_device_SOURCES = %D%/device.c $(cpu_tests_sources)
 %C%_fork_SOURCES = %D%/fork.c $(cpu_tests_sources)
+%C%_graph_SOURCES = %D%/graph.c $(cpu_tests_sources)
 %C%_launch_SOURCES = %D%/launch.c $(cpu_tests_sources)
 # The compiler is not to move additions across changes of rounding.
 %C%_launch_CFLAGS = $(AM_CFLAGS) -frounding-math
@@ -20,6 +21,7 @@ cpu_tests_sources = %D%/host.c tests/tap.c
 %C%_copy_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_device_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_fork_CPPFLAGS = $(cpu_tests_cppflags)
+%C%_graph_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_launch_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_machine_CPPFLAGS = $(cpu_tests_cppflags)
 %C%_memory_CPPFLAGS = $(cpu_tests_cppflags)
