@@ -127,6 +127,8 @@ driver_ldflags = $(AM_LDFLAGS) -rpath /nowhere -version-info 1:0:0 -no-undefined
   %D%/stream.h \
   %D%/symbols.c \
   %D%/thread.h \
+  %D%/transfer.c \
+  %D%/transfer.h \
   %D%/update.c \
   %D%/visible.c \
   %D%/visible.h \

@@ -329,6 +329,18 @@ static int freed_copied(void)
   return finish(streams[0]);
 }
 
+static int freed_pinned(void)
+{
+  CUdeviceptr memory = take(64);
+  void *pinned = take_pinned(64);
+  begin();
+  cu.MemcpyHtoDAsync(memory, pinned, 64, streams[0]);
+  CUgraphExec exec = instantiate(end());
+  cu.MemFreeHost(pinned);
+  replay(exec);
+  return finish(streams[0]);
+}
+
 static int freed_in_kernel(void)
 {
   CUdeviceptr memory = take(64);
@@ -544,6 +556,8 @@ static const strict_case functions[] = {
 static const strict_case failures[] = {
   { "a kernel of a graph fails", ASSUMED, 719, .run = failing_kernel },
   { "a graph copies freed memory", OURS, 700, .run = freed_copied,
+    "use after free" },
+  { "or memory that was pinned", OURS, 700, .run = freed_pinned,
     "use after free" },
   { "a graph's kernel writes to freed memory", OURS, 700,
     .run = freed_in_kernel, "freed" },
