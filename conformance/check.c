@@ -3,7 +3,6 @@
 #include "conformance/check.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,48 +262,6 @@ void conform_all(tn_device device, const void *memory, unsigned char value,
   free(wanted);
 }
 
-/* A gate is shut in two steps: a function that tells where it runs, then, if
- * that is elsewhere, one that waits. */
-typedef struct teller {
-  pthread_t where;
-  bool is_told;
-} teller;
-
-static void tell(void *argument)
-{
-  teller *t = argument;
-  t->where = pthread_self();
-  t->is_told = true;
-}
-
-static void wait_open(void *argument)
-{
-  while (sem_wait(argument) != 0) {}
-}
-
-conform_gate conform_gate_shut(tn_stream *stream)
-{
-  teller t = { .where = pthread_self() };
-  conform_gate gate;
-  conform_ok(tn_stream_call(stream, tell, &t), "a host function");
-  conform_ok(tn_stream_synchronize(stream), "waiting for a host function");
-  conform_check(t.is_told, "a host function was not called before "
-                "synchronising returned");
-  if (pthread_equal(t.where, pthread_self()))
-    conform_absent("host functions that run in the queue");
-  sem_t *semaphore = (void *)conform_host_new(sizeof *semaphore);
-  if (sem_init(semaphore, 0, 0) != 0) abort();
-  gate.semaphore = semaphore;
-  conform_ok(tn_stream_call(stream, wait_open, semaphore),
-             "a host function that waits");
-  return gate;
-}
-
-void conform_gate_open(conform_gate *gate)
-{
-  sem_post(gate->semaphore);
-}
-
 bool conform_works(tn_device device)
 {
   unsigned char sent[64], got[64] = { 0 };
@@ -383,7 +340,8 @@ int conform_run(const char *device, const char *id, uint32_t seed, int fd)
     conform_open();
     check_parts(test);
   }
-  test->run();
+  if (test->features & CONFORM_TENSOR_BIT) tn_with_scope test->run();
+  else test->run();
   report("pass", "");
   return 0;
 }

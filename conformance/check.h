@@ -71,6 +71,16 @@ typedef struct conform_gate {
 conform_gate conform_gate_shut(tn_stream *stream);
 void conform_gate_open(conform_gate *gate);
 
+/* The same where host functions are called on the spot, too: there the stream
+ * gets work of some milliseconds. Not for streams of which the host waits
+ * before the end. */
+typedef struct conform_delay {
+  conform_gate gate;
+} conform_delay;
+
+conform_delay conform_delay_begin(tn_stream *stream);
+void conform_delay_end(conform_delay *delay);
+
 /* Of the monotonic clock, in milliseconds. */
 double conform_now(void);
 

@@ -9,7 +9,11 @@
 static const conform_section *const sections[] = {
   &conform_devices, &conform_memory, &conform_pinned, &conform_copies,
   &conform_overlaps, &conform_launches, &conform_streams, &conform_events,
-  &conform_failures, &conform_exits, &conform_graphs,
+  &conform_failures, &conform_exits, &conform_graphs, &conform_replays,
+  &conform_captures, &conform_graph_memory, &conform_graph_random,
+  &conform_placement, &conform_tensors, &conform_backward_streams,
+  &conform_backward, &conform_callables, &conform_arithmetic,
+  &conform_numbers,
 };
 
 const char *conform_level_name(conform_level level)
@@ -58,6 +62,7 @@ const conform_test *conform_find(const char *id)
 #define S CONFORM_STREAM_BIT
 #define E CONFORM_EVENT_BIT
 #define G CONFORM_GRAPH_BIT
+#define V CONFORM_TENSOR_BIT
 #define T CONFORM_TWO_BIT
 #define P CONFORM_PROCESS_BIT
 static const char core_only[] = "decided by the core alone, and tested there";
@@ -74,8 +79,14 @@ static const conform_rule rules[] = {
   { "D9", D | P, 0, NULL },
   { "D10", D | T, T, "threads race for one device; for two, device_race of "
     "the core's tests" },
-  { "T6", M | C | L, L, "launches of 0 items are in N1-hint" },
-  { "T7", C | S, 0, NULL },
+  { "T1", T | V, 0, NULL },
+  { "T2", T | V, 0, NULL },
+  { "T3", C | T | V, 0, NULL },
+  { "T4", C | V, 0, NULL },
+  { "T5", T | V, 0, NULL },
+  { "T6", M | C | L | V, L, "launches of 0 items are in N1-hint" },
+  { "T7", C | S | V, 0, NULL },
+  { "T8", V, 0, NULL },
   { "S1", C | L | S | E, 0, NULL },
   { "S2", C | I | S, 0, NULL },
   { "S3", C | S | T, 0, NULL },
@@ -95,19 +106,29 @@ static const conform_rule rules[] = {
   { "P1", I | C | P, 0, NULL },
   { "P2", I | C | S | T, T, "which device a copy was on is the core's book" },
   { "P3", I, 0, NULL },
-  { "G1", C | L | S | G, 0, NULL },
-  { "G2", L | G, 0, NULL },
-  { "G3", L | S | E | G, 0, NULL },
-  { "G4", M | L | G, 0, NULL },
-  { "G5", G, G, "generators stand on tensors, which the suite does not use" },
-  { "G6", G, G, "all tests of graphs run on the core's where the backend has "
-    "none" },
-  { "G7", L | G, 0, NULL },
-  { "X1", M, M, "DLPack is of tensors, which the suite does not use" },
+  { "B1", S | T | V, 0, NULL },
+  { "B2", M | S | V, 0, NULL },
+  { "B3", S | V, 0, NULL },
+  { "B4", V, 0, NULL },
+  { "B5", V, 0, NULL },
+  { "G1", M | I | C | L | S | G, 0, NULL },
+  { "G2", L | S | E | G, 0, NULL },
+  { "G3", L | S | E | G | T, 0, NULL },
+  { "G4", M | L | S | G, 0, NULL },
+  { "G5", S | G | V, 0, NULL },
+  { "G6", L | S | G, 0, NULL },
+  { "G7", L | S | G, 0, NULL },
+  { "C1", G | V, 0, NULL },
+  { "C2", M | S | G | V, 0, NULL },
+  { "C3", G | V, 0, NULL },
+  { "X1", V, V, "DLPack is not there yet" },
   { "X2", D, D, core_only },
   { "X3", D | L, 0, NULL },
   { "X4", M | S | P, 0, NULL },
-  { "N1", L, 0, NULL },
+  { "N1", L | V, 0, NULL },
+  { "N2", L | V, 0, NULL },
+  { "N3", L | V, 0, NULL },
+  { "N4", L | V, 0, NULL },
 };
 
 const conform_rule *conform_rule_at(size_t number)

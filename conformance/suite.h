@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 /* The parts of a backend, in order. A level is reached when the backend has
- * the parts up to it and no test of them fails; FULL: nothing is absent. */
+ * the parts up to it and no test of them fails. Graphs are the backend's or
+ * the core's. FULL: all rules, also those of tensors on top of it. */
 typedef enum conform_level {
   CONFORM_NONE,
   CONFORM_MINIMAL, /* device, alloc, copy */
@@ -31,6 +32,7 @@ const char *conform_level_name(conform_level level);
   X(STREAM, "stream") \
   X(EVENT, "event") \
   X(GRAPH, "graph") \
+  X(TENSOR, "tensor") \
   X(TWO, "two") \
   X(PROCESS, "process")
 
@@ -66,10 +68,13 @@ typedef struct conform_section {
   size_t count;
 } conform_section;
 
-extern const conform_section conform_copies, conform_devices,
-    conform_events, conform_exits, conform_failures, conform_graphs,
-    conform_launches, conform_memory, conform_overlaps, conform_pinned,
-    conform_streams;
+extern const conform_section conform_arithmetic, conform_backward,
+    conform_backward_streams, conform_callables, conform_captures,
+    conform_copies, conform_devices, conform_events, conform_exits,
+    conform_failures, conform_graph_memory, conform_graph_random,
+    conform_graphs, conform_launches, conform_memory, conform_numbers,
+    conform_overlaps, conform_pinned, conform_placement, conform_replays,
+    conform_streams, conform_tensors;
 
 /* All tests, by number; NULL behind the last. */
 const conform_test *conform_test_at(size_t number);

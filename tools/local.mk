@@ -20,7 +20,8 @@ bin_PROGRAMS += %D%/tenon
   %D%/survey.c %D%/survey.h \
   %D%/tenon.c \
   %D%/version.c
-%C%_tenon_LDADD = conformance/libconformance.la libtenon.la
+%C%_tenon_LDADD = conformance/libconformance.la libtenon-tensor.la libtenon.la \
+  -lm
 nodist_%C%_tenon_SOURCES = %D%/project.c
 
 # What tenon new-backend writes.

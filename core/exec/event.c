@@ -273,6 +273,10 @@ static tn_status measure(tn_moment *start, tn_moment *end, float *ms)
   if (status == TN_NOT_READY)
     return tn_error(status, "the events are not both complete");
   if (status != TN_OK) return status;
+  if (start->mark || end->mark)
+    return tn_error(TN_INVALID_ARGUMENT, "no elapsed time: the %s event was "
+                    "recorded in a capture, which is no moment",
+                    start->mark ? "start" : "end");
   if (!state->backend->stream.elapsed)
     return tn_refuse_absent(state->backend, "stream.elapsed");
   double elapsed;
