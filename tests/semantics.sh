@@ -50,7 +50,7 @@ check() {
 }
 
 # The rules that a device can keep or break are known to the suite.
-for rule in $(echo "$all" | tr ' ' '\n' | grep '^[DSMPGX]'); do
+for rule in $(echo "$all" | tr ' ' '\n' | grep -v '^$'); do
   grep -q "^  { \"$rule\", " "$top_srcdir/conformance/suite.c"
   tap_ok $? "$rule is known to the conformance suite"
 done

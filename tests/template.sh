@@ -46,7 +46,7 @@ tap_ok $? "X3 in JSON, too"
 TENON_LOG=error "$tenon" conform template:0 >"$out" 2>"$err" &&
   [ "$(tail -n 1 "$out")" = 'level: minimal' ]
 tap_ok $? "X3 it passes the conformance suite, at level minimal"
-grep -E -A 3 '^not ok|^Bail' "$out" | sed 's/^/# /'
+grep -A 3 '^not ok' "$out" | sed 's/^/# /'
 grep -q '^ok [0-9]* - N1-[a-z_]* [^#]*$' "$out"
 tap_ok $? "X3 with kernels, which the core runs"
 

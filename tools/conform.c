@@ -143,16 +143,14 @@ static void apply_known(const tn_known *list, tn_conform_result *result)
                                                        : TN_OUTCOME_STALE;
 }
 
-/* A known failure is one: the level is what the device keeps. */
+/* A known failure is one: the level is what the device keeps. What is absent
+ * beyond the tables is optional, and told beside the level. */
 static bool is_kept(const tn_conform_device *d, conform_level level)
 {
   for (size_t i = 0; i < d->count; i++) {
     const tn_conform_result *r = &d->results[i];
-    bool counts = r->test->level == level || level == CONFORM_FULL;
-    if (counts && (r->outcome == TN_OUTCOME_FAIL ||
-                   r->outcome == TN_OUTCOME_KNOWN ||
-                   (r->outcome == TN_OUTCOME_ABSENT &&
-                    level == CONFORM_FULL)))
+    if (r->test->level == level && (r->outcome == TN_OUTCOME_FAIL ||
+                                    r->outcome == TN_OUTCOME_KNOWN))
       return false;
   }
   return true;
@@ -160,8 +158,7 @@ static bool is_kept(const tn_conform_device *d, conform_level level)
 
 static conform_level find_level(const tn_conform_device *d)
 {
-  const bool has[] = { true, true, d->has_launch, d->has_stream,
-                       d->has_graph, true };
+  const bool has[] = { true, true, d->has_launch, d->has_stream, true, true };
   conform_level level = CONFORM_NONE;
   while (level < CONFORM_FULL && has[level + 1] && is_kept(d, level + 1))
     level++;
@@ -209,7 +206,7 @@ static bool find_devices(tn_conform *run, const char *text, bool all)
   snprintf(first.text, sizeof first.text, "%s%s", text,
            strchr(text, ':') ? "" : ":0");
   if (!tn_conform_ask(run, &first, why, sizeof why)) {
-    printf("Bail out! %s: %s\n", first.text, why);
+    tn_complain("conform: %s: %s", first.text, why);
     return false;
   }
   run->device_count = all ? (size_t)first.device_count : 1;
@@ -223,7 +220,7 @@ static bool find_devices(tn_conform *run, const char *text, bool all)
     if (all)
       snprintf(d->text, sizeof d->text, "%.30s:%d", backend, (int)(i % 512));
     if (!tn_conform_ask(run, d, why, sizeof why)) {
-      printf("Bail out! %s: %s\n", d->text, why);
+      tn_complain("conform: %s: %s", d->text, why);
       return false;
     }
     if (!choose(run, d)) return false;
@@ -279,6 +276,7 @@ static tn_exit conform(const char *const *values, const char *device,
   bool is_written = !values[JSON] || write_json(run, values[JSON]);
   for (size_t i = 0; i < run->device_count && values[TABLE]; i++)
     tn_conform_print_table(&run->devices[i]);
+  tn_conform_print_absent(run);
   tn_conform_print_level(run);
   return run->has_failed || !is_written ? TN_EXIT_FOUND : TN_EXIT_OK;
 }

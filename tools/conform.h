@@ -80,6 +80,9 @@ void tn_conform_print(tn_conform *run, const tn_conform_device *device,
 
 /* An entry of the list that names no test. */
 void tn_conform_print_unknown(tn_conform *run, const tn_known *known);
+
+/* What the tests lacked, and of how many. */
+void tn_conform_print_absent(const tn_conform *run);
 void tn_conform_print_table(const tn_conform_device *device);
 void tn_conform_print_level(const tn_conform *run);
 void tn_conform_write_json(const tn_conform *run, FILE *file);

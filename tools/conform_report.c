@@ -61,6 +61,43 @@ void tn_conform_print_unknown(tn_conform *run, const tn_known *known)
   run->has_failed = true;
 }
 
+/* ---- what is absent ---- */
+
+/* Whether an earlier test lacks the same. */
+static bool is_repeated(const tn_conform_device *d, size_t i)
+{
+  for (size_t k = 0; k < i; k++)
+    if (d->results[k].outcome == TN_OUTCOME_ABSENT &&
+        strcmp(d->results[k].text, d->results[i].text) == 0)
+      return true;
+  return false;
+}
+
+/* How many tests lack what this one is the first to lack; 0: it is not. */
+static int count_absent(const tn_conform_device *d, size_t i)
+{
+  int count = 0;
+  if (d->results[i].outcome != TN_OUTCOME_ABSENT || is_repeated(d, i))
+    return 0;
+  for (size_t k = i; k < d->count; k++)
+    count += d->results[k].outcome == TN_OUTCOME_ABSENT &&
+             strcmp(d->results[k].text, d->results[i].text) == 0;
+  return count;
+}
+
+void tn_conform_print_absent(const tn_conform *run)
+{
+  for (size_t k = 0; k < run->device_count; k++) {
+    const tn_conform_device *d = &run->devices[k];
+    for (size_t i = 0; i < d->count; i++) {
+      int count = count_absent(d, i);
+      if (count)
+        printf("# %s: absent: %s (%d test%s)\n", d->text, d->results[i].text,
+               count, count == 1 ? "" : "s");
+    }
+  }
+}
+
 void tn_conform_print_level(const tn_conform *run)
 {
   conform_level lowest = CONFORM_FULL;
@@ -176,6 +213,20 @@ static void write_counts(tn_json *json, const tn_conform_device *d)
   }
 }
 
+static void write_absent(tn_json *json, const tn_conform_device *d)
+{
+  tn_json_open(json, "absent", '[');
+  for (size_t i = 0; i < d->count; i++) {
+    int count = count_absent(d, i);
+    if (!count) continue;
+    tn_json_open(json, NULL, '{');
+    tn_json_text(json, "name", d->results[i].text);
+    tn_json_integer(json, "tests", count);
+    tn_json_close(json, '}');
+  }
+  tn_json_close(json, ']');
+}
+
 static void write_device(tn_json *json, const tn_conform *run,
                          const tn_conform_device *d)
 {
@@ -191,6 +242,7 @@ static void write_device(tn_json *json, const tn_conform *run,
   tn_json_open(json, "counts", '{');
   write_counts(json, d);
   tn_json_close(json, '}');
+  write_absent(json, d);
   tn_json_open(json, "tests", '[');
   for (size_t i = 0; i < d->count; i++) write_result(json, &d->results[i]);
   tn_json_close(json, ']');
