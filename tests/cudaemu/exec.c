@@ -107,7 +107,8 @@ static emu_exec *instantiate(const emu_graph *graph)
 CUresult emu_GraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
                                        unsigned long long flags)
 {
-  CUresult code = emu_enter(EMU_GraphInstantiateWithFlags, EMU_CONTEXT);
+  CUresult code =
+      emu_enter(EMU_GraphInstantiateWithFlags, EMU_CONTEXT | EMU_UNSAFE);
   if (code) return code;
   if (!exec || !emu_is_graph(graph) || graph->is_capturing || flags & ~9u) {
     if (flags & ~9u)

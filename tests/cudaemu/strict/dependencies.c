@@ -1,4 +1,6 @@
 /* What is known of a capture, and what comes after what in it. */
+#include <unistd.h>
+
 #include "tests/cudaemu/strict/strict.h"
 
 static int info_last_node(void)
@@ -136,6 +138,57 @@ static int set_foreign(void)
   return (int)set_after(&node, 1, 1);
 }
 
+/* The newer forms of these calls, which tell of data of edges. */
+
+static void need_newer(int is_there)
+{
+  if (!is_there) _exit(77);
+}
+
+static int info_edges(void)
+{
+  CUstreamCaptureStatus status;
+  const CUgraphNode *nodes = NULL;
+  const CUgraphEdgeData *edges = NULL;
+  size_t count = 0;
+  need_newer(cu.StreamGetCaptureInfo_v3 != NULL);
+  begin_with_work(GLOBAL);
+  put_in(streams[0]);
+  int code = (int)cu.StreamGetCaptureInfo_v3(streams[0], &status, NULL, NULL,
+                                             &nodes, &edges, &count);
+  return code || count != 1 ? -1 : edges[0].type + edges[0].from_port;
+}
+
+static int info_lone_edges(void)
+{
+  CUstreamCaptureStatus status;
+  const CUgraphEdgeData *edges = NULL;
+  need_newer(cu.StreamGetCaptureInfo_v3 != NULL);
+  begin();
+  return (int)cu.StreamGetCaptureInfo_v3(streams[0], &status, NULL, NULL, NULL,
+                                         &edges, NULL);
+}
+
+static int set_edges(void)
+{
+  const CUgraphEdgeData plain = { 0 };
+  need_newer(cu.StreamUpdateCaptureDependencies_v2 &&
+             cu.GraphGetEdges_v2);
+  begin_with_work(GLOBAL);
+  CUgraphNode node = node_in(streams[0]);
+  put_in(streams[0]);
+  need(cu.StreamUpdateCaptureDependencies_v2(streams[0], &node, &plain, 1, 1),
+       "cuStreamUpdateCaptureDependencies");
+  put_in(streams[0]);
+  CUgraphEdgeData edges[2] = { { .type = 9 }, { .type = 9 } };
+  CUgraphNode froms[2] = { NULL, NULL }, tos[2] = { NULL, NULL };
+  size_t count = 2;
+  need(cu.GraphGetEdges_v2(end(), froms, tos, edges, &count),
+       "cuGraphGetEdges");
+  return (int)(10 * count) + edges[1].type +
+         (froms[0] != node || froms[1] != node);
+}
+
 static int wait_for_word(void)
 {
   uint32_t *word = take_pinned(4);
@@ -159,6 +212,12 @@ static const strict_case cases[] = {
   { "set to two: three nodes, two edges", DOCUMENTED, 32, .run = set_both },
   { "added to: two edges", DOCUMENTED, 2, .run = set_more },
   { "to a node of another graph", ASSUMED, 1, .run = set_foreign },
+  { "edges have data, all zero", DOCUMENTED, 0, .run = info_edges,
+    .settings = "TENON_CUDAEMU_DRIVER=13.0" },
+  { "which are not asked for without nodes", DOCUMENTED, 1,
+    .run = info_lone_edges, .settings = "TENON_CUDAEMU_DRIVER=13.0" },
+  { "and may be given", DOCUMENTED, 20, .run = set_edges,
+    .settings = "TENON_CUDAEMU_DRIVER=13.0" },
   { "a wait for a word is not captured", OURS, 801, .run = wait_for_word },
 };
 

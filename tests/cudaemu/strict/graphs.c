@@ -74,7 +74,7 @@ static int instantiated_early(void)
   CUgraphExec exec;
   CUgraph graph = NULL;
   CUstreamCaptureStatus status;
-  begin();
+  begin_in(streams[0], RELAXED);
   need(cu.StreamGetCaptureInfo(streams[0], &status, NULL, &graph, NULL, NULL),
        "cuStreamGetCaptureInfo");
   return (int)cu.GraphInstantiateWithFlags(&exec, graph, 0);

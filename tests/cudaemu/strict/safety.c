@@ -118,6 +118,16 @@ static int unsafe_event(void)
   return (int)cu.EventQuery(event);
 }
 
+static int unsafe_instantiate(void)
+{
+  CUgraphExec exec;
+  begin_in(streams[1], RELAXED);
+  CUgraph graph = NULL;
+  need(cu.StreamEndCapture(streams[1], &graph), "cuStreamEndCapture");
+  begin();
+  return (int)cu.GraphInstantiateWithFlags(&exec, graph, 0);
+}
+
 static int safe_relaxed(void)
 {
   CUevent event = new_event();
@@ -175,6 +185,8 @@ static const strict_case cases[] = {
     .run = unsafe_synchronise },
   { "unsafe: another stream is queried", ASSUMED, 900, .run = unsafe_query },
   { "unsafe: another event is queried", ASSUMED, 900, .run = unsafe_event },
+  { "unsafe: a graph is instantiated", ASSUMED, 900,
+    .run = unsafe_instantiate },
   { "all that is safe in mode relaxed", ASSUMED, 0, .run = safe_relaxed },
   { "safe: new events and streams", ASSUMED, 0, .run = safe_makes },
   { "safe: work elsewhere", ASSUMED, 0, .run = safe_launch_elsewhere },
