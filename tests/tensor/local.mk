@@ -78,6 +78,11 @@ check_PROGRAMS += %D%/graphed_step
 %C%_graphed_step_LDADD = $(tensor_ldadd)
 device_tests += %D%/graphed_step
 
+check_PROGRAMS += %D%/training_memory
+%C%_training_memory_SOURCES = %D%/training_memory.c $(tensor_test)
+%C%_training_memory_LDADD = $(tensor_ldadd)
+device_tests += %D%/training_memory
+
 check_PROGRAMS += %D%/shared_weight
 %C%_shared_weight_SOURCES = %D%/shared_weight.c $(tensor_test)
 %C%_shared_weight_LDADD = $(tensor_ldadd)
