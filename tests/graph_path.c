@@ -212,6 +212,31 @@ static void test_streams(void)
   tn_free(y);
 }
 
+/* Also where other arguments need another graph of the backend's. */
+static void test_turns(void)
+{
+  test_gate gate;
+  float *y = new_numbers(COUNT), *x = new_numbers(COUNT);
+  tn_arg ten = TN_ARG_F32(10);
+  tn_graph *graph = tn_graph_new();
+  tn_with_graph(graph, .stream = stream) { add(y, x, 1); }
+  for (int i = 0; i < 2; i++)
+    tn_with_stream(i ? stream : side) tn_graph_replay(graph);
+  tn_synchronize(device);
+  bool is_shut = test_gate_shut(&gate, stream);
+  tn_with_stream(stream) tn_graph_replay(graph);
+  tn_graph_set_argument(graph, 0, 2, ten);
+  tn_with_stream(side) tn_graph_replay(graph);
+  tap_is_int(tn_stream_synchronize_for(side, 100),
+             is_shut ? TN_TIMEOUT : TN_OK, "G1 G5 a replay with other "
+             "arguments waits for the one before, on another stream");
+  test_gate_open(&gate);
+  tap_ok(value_of(y) == 10, "G1 G5 and comes after it");
+  tn_graph_release(graph);
+  tn_free(y);
+  tn_free(x);
+}
+
 /* The graph and the references to its kernel are gone before it has run. */
 static void test_end(void)
 {
@@ -313,6 +338,7 @@ static void test_all(void)
   test_long();
   test_updates();
   test_streams();
+  test_turns();
   test_end();
   test_function();
   test_fills();

@@ -190,6 +190,23 @@ static tn_status launch(tn_backend_graph *graph, tn_backend_stream *stream)
   return TN_OK;
 }
 
+/* What a driver does not let be changed can still be captured anew, where what
+ * is wrong by itself is refused again. */
+static tn_status check_update(CUresult code, tn_backend_device *device)
+{
+  static const char call[] = "cuGraphExecKernelNodeSetParams";
+  char text[TN_CUDA_CODE_TEXT_SIZE];
+  switch ((int)code) {
+    case TN_CUDA_ERROR_INVALID_VALUE:
+    case TN_CUDA_ERROR_NOT_SUPPORTED:
+    case TN_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
+      return tn_host->error(TN_UNSUPPORTED, "%s answered %s on %s", call,
+                            tn_cuda_code_text(code, text), device->info.name);
+    default:
+      return tn_cuda_check(code, call, device);
+  }
+}
+
 static tn_status update(tn_backend_graph *graph, const tn_node_update *change)
 {
   CUcontext former;
@@ -208,7 +225,7 @@ static tn_status update(tn_backend_graph *graph, const tn_node_update *change)
     code = cu_.GraphExecKernelNodeSetParams(
         graph->exec, (CUgraphNode)(uintptr_t)change->node, &parameters);
   tn_cuda_leave(graph->device, former);
-  return tn_cuda_check(code, "cuGraphExecKernelNodeSetParams", graph->device);
+  return check_update(code, graph->device);
 }
 
 /* The driver keeps what queued runs need until they have ended. */

@@ -57,7 +57,7 @@ struct tn_graph {
   tn_lowering *lowering; /* NULL: replays are call by call, for this reason */
   char doubt[TN_ERROR_TEXT_SIZE];
   tn_mem_pool *pool;     /* referenced and held */
-  tn_stream *latest;     /* of replays call by call; referenced */
+  tn_stream *latest;     /* of replays; referenced */
   tn_stream_guard guard; /* of the stream that was made current */
   tn_graph_hook *hooks;
   size_t hook_count, hook_capacity;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/environment.h"
+#include "core/base/log.h"
 #include "core/graph/native_capture.h"
 
 /* ---- all that there are, for the end ---- */
@@ -151,7 +152,7 @@ static void forget_changes(tn_lowering *lowering)
     lowering->is_changed[lowering->changed[--lowering->change_count]] = false;
 }
 
-/* Of a backend that cannot change what it made. */
+/* For a backend that cannot change what it made. */
 static tn_status remake(tn_lowering *lowering, const tn_nodes *nodes)
 {
   tn_backend_graph *handle;
@@ -167,6 +168,7 @@ static tn_status remake(tn_lowering *lowering, const tn_nodes *nodes)
   free(lowering->nodes);
   lowering->handle = handle;
   lowering->nodes = numbers;
+  lowering->is_anew = true;
   return TN_OK;
 }
 
@@ -188,15 +190,34 @@ static tn_status update(const tn_lowering *lowering, uint32_t number,
   return status;
 }
 
-static tn_status apply_changes(tn_lowering *lowering, const tn_nodes *nodes)
+/* TN_UNSUPPORTED: the backend cannot, for the reason that the error tells. */
+static tn_status apply_changes(const tn_lowering *lowering,
+                               const tn_nodes *nodes)
 {
-  bool can_update = lowering->state->backend->graph.update != NULL;
-  tn_status status = can_update ? TN_OK : TN_UNSUPPORTED;
+  const tn_backend *backend = lowering->state->backend;
+  tn_status status = TN_OK;
+  if (!backend->graph.update)
+    return tn_error(TN_UNSUPPORTED, "backend \"%s\" has no graph.update",
+                    backend->name);
   for (uint32_t i = 0; i < lowering->change_count && status == TN_OK; i++) {
     uint32_t number = lowering->changed[i];
     status = update(lowering, number, &nodes->items[number]);
   }
-  if (status == TN_UNSUPPORTED) status = remake(lowering, nodes);
+  return status;
+}
+
+tn_status tn_lowering_update(tn_lowering *lowering, const tn_nodes *nodes)
+{
+  if (!lowering->change_count) return TN_OK;
+  tn_error_state before;
+  tn_error_save(&before);
+  tn_status status = apply_changes(lowering, nodes);
+  if (status == TN_UNSUPPORTED) {
+    tn_log(TN_LOG_INFO, "a graph of %zu nodes is made anew for other "
+           "arguments: %s", nodes->count, tn_error_message());
+    status = remake(lowering, nodes);
+    if (status == TN_OK) tn_error_restore(&before);
+  }
   if (status == TN_OK) forget_changes(lowering);
   return status;
 }
@@ -204,12 +225,9 @@ static tn_status apply_changes(tn_lowering *lowering, const tn_nodes *nodes)
 tn_status tn_lowering_run(tn_lowering *lowering, const tn_nodes *nodes,
                           tn_stream *stream)
 {
-  tn_status status = TN_OK;
-  if (lowering->change_count) status = apply_changes(lowering, nodes);
-  if (status != TN_OK) return status;
   tn_stream_lock(stream);
-  status = lowering->state->backend->graph.launch(lowering->handle,
-                                                  stream->queue);
+  tn_status status =
+      lowering->state->backend->graph.launch(lowering->handle, stream->queue);
   tn_stream_unlock(stream);
   return status == TN_OK ? TN_OK
                          : tn_plugin_error(lowering->state, status, "replay "

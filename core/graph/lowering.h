@@ -11,6 +11,7 @@ typedef struct tn_lowering {
   uint32_t *changed;        /* launches whose arguments are not the handle's */
   uint32_t change_count;
   bool *is_changed;         /* whether a node is among them */
+  bool is_anew;             /* the handle is new, and has no runs before it */
   struct tn_lowering *next, *before; /* of all there are */
 } tn_lowering;
 
@@ -20,8 +21,13 @@ typedef struct tn_lowering {
 tn_status tn_lowering_make(tn_device_state *state, const tn_nodes *nodes,
                            tn_lowering **out);
 
-/* Queues a run, with the recording's arguments of now. The caller is inside
- * tn_enter, and alone with the lowering. */
+/* Gives the backend the recording's arguments of now. Where that took another
+ * graph of the backend's, it sets is_anew: the backend does not order the next
+ * run behind those of the former one. The caller is inside tn_enter, and alone
+ * with the lowering. */
+tn_status tn_lowering_update(tn_lowering *lowering, const tn_nodes *nodes);
+
+/* Queues a run; the caller as above. */
 tn_status tn_lowering_run(tn_lowering *lowering, const tn_nodes *nodes,
                           tn_stream *stream);
 

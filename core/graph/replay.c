@@ -83,17 +83,34 @@ static tn_status run_node(const tn_graph_node *node, tn_stream *stream)
 
 /* A replay runs after the one before, on whatever stream that was. If that
  * one is captured by now, its device was idle when the capture began. */
-static tn_status order_runs(tn_graph *graph, tn_stream *stream)
+static tn_status order_runs(const tn_graph *graph, tn_stream *stream)
 {
   tn_stream *latest = graph->latest;
-  if (latest == stream) return TN_OK;
-  tn_status status = latest && !tn_is_captured(latest)
-                         ? tn_copy_order(stream, latest)
-                         : TN_OK;
-  if (status != TN_OK) return status;
+  return latest && latest != stream && !tn_is_captured(latest)
+             ? tn_copy_order(stream, latest)
+             : TN_OK;
+}
+
+static void note_run(tn_graph *graph, tn_stream *stream)
+{
+  tn_stream *latest = graph->latest;
+  if (latest == stream) return;
   graph->latest = tn_stream_retain(stream);
   tn_stream_release(latest);
-  return TN_OK;
+}
+
+/* The backend orders runs of one graph of its own. */
+static tn_status run_whole(tn_graph *graph, tn_stream *stream)
+{
+  tn_lowering *lowering = graph->lowering;
+  tn_status status = tn_lowering_update(lowering, &graph->nodes);
+  if (status == TN_OK && lowering->is_anew) {
+    status = order_runs(graph, stream);
+    lowering->is_anew = status != TN_OK;
+  }
+  if (status != TN_OK) return status;
+  note_run(graph, stream);
+  return tn_lowering_run(lowering, &graph->nodes, stream);
 }
 
 /* The graph's lock is held, the caller is inside tn_enter. */
@@ -101,9 +118,9 @@ static tn_status run(tn_graph *graph, tn_stream *stream)
 {
   const tn_nodes *nodes = &graph->nodes;
   tn_status status = run_hooks(graph);
-  if (status == TN_OK && graph->lowering)
-    return tn_lowering_run(graph->lowering, nodes, stream);
+  if (status == TN_OK && graph->lowering) return run_whole(graph, stream);
   if (status == TN_OK) status = order_runs(graph, stream);
+  if (status == TN_OK) note_run(graph, stream);
   for (size_t at = 0; at < nodes->count && status == TN_OK; ) {
     if (is_plain_launch(&nodes->items[at]))
       status = run_launches(nodes, &at, stream);
