@@ -1,7 +1,8 @@
 # Tests of the cuda plugin that need no device, emulated or not.
 if CUDA
 dist_check_SCRIPTS += %D%/cuda_absent.sh %D%/cuda_listing.sh \
-  %D%/cuda_drivers.sh %D%/cuda_failures.sh %D%/cuda_graphs.sh \
+  %D%/cuda_drivers.sh %D%/cuda_failures.sh %D%/cuda_graph_faults.sh \
+  %D%/cuda_graphs.sh \
   %D%/cuda_peers.sh
 check_PROGRAMS += %D%/cuda_visible
 check_DATA += $(cuda_test_programs:%=%$(EXEEXT))

@@ -12,12 +12,13 @@ emulated=$top_builddir/tests/cudaemu/cudaemu-run
 TN_TEST_DEVICE=cuda:0
 export TN_TEST_DEVICE
 
-# passes TEXT OPTIONS ARGUMENT...: every test of graph_path.
+# passes TEXT OPTIONS ARGUMENT...: every test of graph_path, or of $program.
+program=graph_path
 passes() {
   text=$1 options=$2
   shift 2
   # shellcheck disable=SC2086 # options are words
-  "$emulated" --devices 1 $options "$top_builddir/tests/graph_path" "$@" \
+  "$emulated" --devices 1 $options "$top_builddir/tests/$program" "$@" \
     > "$tap_scratch/output" 2>&1
   status=$?
   tap_ok $status "$text"
@@ -50,6 +51,21 @@ passes "G6 no memory to instantiate: it is tried again" \
 for call in GraphLaunch GraphExecKernelNodeSetParams; do
   passes "G6 cu$call fails: so does the replay" "--fail cu$call:1=999" replay
 done
+for code in 1 801 910; do
+  passes "G5 G6 an update is refused with $code: the graph is made anew" \
+    "--fail cuGraphExecKernelNodeSetParams:1=$code"
+done
 TENON_GRAPH_CALLS=1 TN_TEST_PATH="call by call: TENON_GRAPH_CALLS is 1" \
   passes "G6 TENON_GRAPH_CALLS=1 makes all calls" ""
+
+# Random programs; whatever is not ordered ends the process.
+program=graph_random TN_TEST_SMALL=1
+export TN_TEST_SMALL
+for seed in 1 2 3 4 5 6; do
+  for calls in 0 1; do
+    TENON_GRAPH_CALLS=$calls TN_TEST_SEED=$seed \
+      passes "G1 G3 G6 random programs $seed, TENON_GRAPH_CALLS=$calls" \
+      "--seed $seed"
+  done
+done
 tap_done

@@ -21,10 +21,13 @@ passes() {
 for seed in 1 2 3; do
   TENON_REMOTE_SEED=$seed
   export TENON_REMOTE_SEED
-  for program in graph graph_path tensor/graph tensor/callable; do
+  for program in graph graph_path graph_random tensor/graph tensor/callable; do
     passes "G6 $program, seed $seed" $program
   done
 done
+
+TENON_LAYERS=fault:entry=graph.update,n=1+,status=UNSUPPORTED \
+  passes "G6 graph_random, without update" graph_random
 
 # without ENTRY PATH TEXT: a backend that refuses the entry for good.
 without() {
