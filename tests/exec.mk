@@ -116,6 +116,11 @@ check_PROGRAMS += %D%/graph
 %C%_graph_SOURCES = %D%/graph.c $(device_test)
 %C%_graph_LDADD = $(tests_ldadd)
 device_tests += %D%/graph
+check_PROGRAMS += %D%/graph_memory
+%C%_graph_memory_SOURCES = %D%/graph_memory.c $(device_test)
+%C%_graph_memory_LDADD = $(tests_ldadd)
+device_tests += %D%/graph_memory
+
 check_PROGRAMS += %D%/graph_path
 %C%_graph_path_SOURCES = %D%/graph_path.c $(device_test)
 %C%_graph_path_LDADD = $(tests_ldadd)

@@ -4,6 +4,7 @@
 #include "core/copy/copy_job.h"
 #include "core/copy/peer_path.h"
 #include "core/memory/block.h"
+#include "core/memory/pinned.h"
 
 /* How much of an overlapping copy is set aside at once. */
 #define ASIDE ((uint64_t)64 << 20)
@@ -68,6 +69,18 @@ static tn_status copy_within(const tn_copy_job *job)
   return tn_copy_queue(stream, &job->dst, &job->src, &job->shape, 0);
 }
 
+/* Pinned memory is that of a device whose memory is the host's, too. */
+static tn_status note_pinned(const tn_copy_job *job, tn_stream *stream)
+{
+  const tn_copy_side *sides[] = { &job->dst, &job->src };
+  tn_status status = TN_OK;
+  for (int i = 0; i < 2 && status == TN_OK; i++)
+    if (tn_device_is_host(sides[i]->state))
+      status = tn_pinned_use((const void *)(uintptr_t)sides[i]->address,
+                             stream);
+  return status;
+}
+
 /* On the source's stream, unless only the other one is asynchronous. The
  * other one waits at the end: one that is eager by blocking the host, as its
  * memory is host memory that is not pinned. */
@@ -100,6 +113,7 @@ tn_status tn_copy_devices(const tn_copy_job *job)
     status = copy_direct(job, &stream);
   else
     status = tn_copy_staged(job);
+  if (status == TN_OK) status = note_pinned(job, stream);
   if (status == TN_OK && is_waited_for(job)) return tn_copy_finish(stream);
   return tn_stream_settle(stream, status);
 }

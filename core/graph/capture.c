@@ -96,11 +96,17 @@ tn_status tn_capture_copy(tn_stream *stream, const tn_copy_desc *desc)
   if (desc->kind != TN_COPY_DEVICE_TO_DEVICE &&
       !(desc->flags & TN_COPY_PINNED))
     return tn_capture_refuse(stream, "copy from or to pageable host memory");
+  tn_address held[2];
+  tn_graph_node_hold(held, desc);
   tn_lane *lane = enter(stream, &status);
-  if (!lane) return status;
-  tn_graph_node *node = append(lane, TN_GRAPH_COPY);
-  if (node) node->as.copy = *desc;
-  return leave(node);
+  tn_graph_node *node = lane ? append(lane, TN_GRAPH_COPY) : NULL;
+  if (node) {
+    node->as.copy = *desc;
+    memcpy(node->pinned, held, sizeof held);
+  }
+  if (lane) status = leave(node);
+  if (!node) tn_graph_node_let_go(held);
+  return status;
 }
 
 tn_status tn_capture_fill(tn_stream *stream, const tn_fill_desc *desc)

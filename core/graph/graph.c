@@ -187,12 +187,14 @@ static tn_stream *choose_stream(const tn_graph_options *options)
                          : tn_current_stream(tn_default_device());
 }
 
-/* The device is quiet, so that memory which is cached for its streams can be
- * given back and nothing captured depends on what came before. */
+/* The device is quiet, so that memory which is cached for its streams and for
+ * transfers can be given back and nothing captured depends on what came
+ * before. */
 static tn_status make_quiet(tn_stream *stream)
 {
   tn_status status = tn_synchronize(stream->state->device);
-  return status == TN_OK ? tn_empty_cache(stream->state->device) : status;
+  if (status == TN_OK) status = tn_empty_cache(stream->state->device);
+  return status == TN_OK ? tn_empty_host_cache() : status;
 }
 
 static tn_status take_pool(tn_graph *graph, tn_mem_pool *pool)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/exec/tag.h"
+#include "core/memory/pinned.h"
 
 static tn_status out_of_memory(void)
 {
@@ -74,9 +75,22 @@ tn_graph_node *tn_nodes_add(tn_nodes *nodes)
   return node;
 }
 
+void tn_graph_node_hold(tn_address held[2], const tn_copy_desc *copy)
+{
+  held[0] = tn_pinned_hold(copy->dst) ? copy->dst : 0;
+  held[1] = tn_pinned_hold(copy->src) ? copy->src : 0;
+}
+
+void tn_graph_node_let_go(const tn_address held[2])
+{
+  for (int i = 0; i < 2; i++)
+    if (held[i]) tn_pinned_let_go(held[i]);
+}
+
 void tn_nodes_clear(tn_nodes *nodes)
 {
   for (size_t i = 0; i < nodes->count; i++) {
+    tn_graph_node_let_go(nodes->items[i].pinned);
     tn_numbers_clear(&nodes->items[i].dependencies);
     tn_kernel_release(nodes->items[i].kernel);
     free(nodes->items[i].slots);

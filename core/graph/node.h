@@ -24,6 +24,7 @@ typedef struct tn_graph_node {
   tn_numbers dependencies;
   tn_kernel *kernel;  /* referenced; launches only */
   uint64_t *slots;    /* its packed arguments */
+  tn_address pinned[2]; /* held pieces; copies only, 0: none */
   union {
     tn_backend_launch_desc launch;
     tn_copy_desc copy;
@@ -43,6 +44,11 @@ typedef struct tn_nodes {
 /* A new last node, all zero; NULL with the error set. */
 tn_graph_node *tn_nodes_add(tn_nodes *nodes);
 void tn_nodes_clear(tn_nodes *nodes);
+
+/* A copy's pinned memory is kept from others: the pieces held, or 0. Not with
+ * tn_capture_lock. */
+void tn_graph_node_hold(tn_address held[2], const tn_copy_desc *copy);
+void tn_graph_node_let_go(const tn_address held[2]);
 
 const char *tn_graph_node_name(const tn_graph_node *node);
 int64_t tn_graph_node_bytes(const tn_graph_node *node);

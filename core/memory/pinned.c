@@ -23,6 +23,7 @@ typedef struct pinned {
   bool is_foreign;        /* the program's: never cached */
   bool is_live;           /* held by the program */
   bool is_active;         /* the same, or still used by queued copies */
+  uint32_t holds;         /* copies of graphs that use it */
   tn_uses uses;
   struct pinned *next; /* of those that are on their way back */
 } pinned;
@@ -124,7 +125,8 @@ static void set_cached(pinned *piece)
 /* Whether nobody uses a piece; counts those that have become so. */
 static bool is_free(pinned *piece)
 {
-  if (piece->is_live || !tn_uses_are_past(&piece->uses)) return false;
+  if (piece->is_live || piece->holds) return false;
+  if (!tn_uses_are_past(&piece->uses)) return false;
   if (!piece->is_active) return true;
   piece->is_active = false;
   tn_statistics_unpend(&all.statistics, is_small(piece->size), piece->size);
@@ -389,6 +391,7 @@ bool tn_pinned_has(const void *address, uint64_t bytes)
 static tn_status note_use(const void *address, tn_stream *stream)
 {
   tn_moment *moment;
+  if (!tn_pinned_has(address, 0)) return TN_OK;
   tn_status status = tn_stream_moment(stream, 0, &moment);
   if (status != TN_OK || !moment) return status;
   pthread_mutex_lock(&all.lock);
@@ -410,6 +413,29 @@ tn_status tn_pinned_use(const void *address, tn_stream *stream)
   tn_stream_wait_idle(stream, TN_NO_LIMIT);
   tn_error_restore(&before);
   return status;
+}
+
+bool tn_pinned_hold(tn_address address)
+{
+  if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0)
+    return false;
+  pthread_mutex_lock(&all.lock);
+  pinned *piece = find(address, 0);
+  bool is_ours = piece && !piece->is_foreign;
+  if (is_ours) piece->holds++;
+  pthread_mutex_unlock(&all.lock);
+  return is_ours;
+}
+
+void tn_pinned_let_go(tn_address address)
+{
+  pthread_mutex_lock(&all.lock);
+  ptrdiff_t i = index_of(address);
+  if (i >= 0) {
+    all.items[i]->holds--;
+    is_free(all.items[i]);
+  }
+  pthread_mutex_unlock(&all.lock);
 }
 
 bool tn_pinned_trim(void)

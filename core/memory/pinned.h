@@ -17,6 +17,12 @@ bool tn_pinned_has(const void *address, uint64_t bytes);
  * out again before that is past. Memory that is not pinned: does nothing. */
 tn_status tn_pinned_use(const void *address, tn_stream *stream);
 
+/* A graph's copy uses the piece that `address` lies in until tn_pinned_let_go:
+ * freed in between, it is not handed out again. False: there is none, or it is
+ * the program's own. */
+bool tn_pinned_hold(tn_address address);
+void tn_pinned_let_go(tn_address address);
+
 /* Memory of at least `bytes` bytes for staging: as tn_malloc_pinned for the
  * given device's backend. */
 void *tn_pinned_alloc(tn_device_state *state, uint64_t bytes);

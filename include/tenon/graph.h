@@ -8,7 +8,8 @@
  * for an event of a captured stream belongs to the capture from then on, and
  * must be waited for by the stream where it began before it ends. Memory that
  * captured streams allocate comes from a pool of the graph's, so that the
- * addresses stay good as long as the graph.
+ * addresses stay good as long as the graph, as does pinned memory that its
+ * copies use, though the program frees it.
  *
  * What a capture cannot hold (synchronising, reading on the host, copies from
  * or to pageable host memory, work of a default stream) is refused with
