@@ -12,7 +12,7 @@ emulated=$top_builddir/tests/cudaemu/cudaemu-run
 TN_TEST_DEVICE=cuda:0
 export TN_TEST_DEVICE
 
-# passes TEXT OPTIONS ARGUMENT...: every test of graph_path, or of $program.
+# passes TEXT OPTIONS ARGUMENT...: every test of $program.
 program=graph_path
 passes() {
   text=$1 options=$2
@@ -28,6 +28,11 @@ passes() {
 for seed in 1 2 3 4 5; do
   passes "G6 graphs run as a whole, seed $seed" "--seed $seed"
 done
+program=graph_size
+for seed in 0 1 2; do
+  passes "G1 G3 large graphs, seed $seed" "--seed $seed"
+done
+program=graph_path
 for driver in 12.0 12.4 13.0; do
   passes "G6 with a driver for CUDA $driver" "--driver $driver"
 done

@@ -1,5 +1,5 @@
 /* Graphs that the backend runs as a whole, and those that it does not: the
- * rules are the same (G1, G3, G5, G6). With an argument, what happens when an
+ * rules are the same (G1, G5, G6). With an argument, what happens when an
  * entry of the graph table fails: graph_table.sh makes it. */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 
 #include "tests/tap.h"
 
-enum { COUNT = 32, WIDTH = 60, LENGTH = 10000 };
+enum { COUNT = 32 };
 
 static tn_device device;
 static tn_stream *stream, *side;
@@ -88,75 +88,6 @@ static void test_path(void)
   tap_is_int(tn_graph_path(NULL, path, 8), -1, "G6 nor the graph");
   for (int i = 0; i < 3; i++) tn_graph_replay(graph);
   tap_ok(value_of(y) == 3, "G1 a replay is a run");
-  tn_graph_release(graph);
-  tn_free(y);
-}
-
-/* Streams that are all different; fewer than asked for where there are no
- * more. */
-static int take_streams(tn_stream **streams, int count)
-{
-  int taken = 0;
-  for (int i = 0; i < 2 * count && taken < count; i++) {
-    tn_stream *next = tn_stream_new(device, i & 1 ? -1 : 0);
-    bool is_new = next != stream;
-    for (int k = 0; k < taken; k++) is_new &= next != streams[k];
-    if (is_new) streams[taken++] = next;
-    else tn_stream_release(next);
-  }
-  return taken;
-}
-
-/* y += 1; on each branch z[i] = y + i; then y += 1000, which none may see. */
-static void capture_wide(tn_graph *graph, float *y, float *z,
-                         tn_stream **streams, int width)
-{
-  tn_with_graph(graph, .stream = stream) {
-    add(y, y, 1);
-    for (int i = 0; i < width; i++) {
-      tn_stream_wait_stream(streams[i], stream);
-      tn_with_stream(streams[i]) add(z + i * COUNT, y, (float)i);
-    }
-    for (int i = 0; i < width; i++) tn_stream_wait_stream(stream, streams[i]);
-    add(y, y, 1000);
-  }
-}
-
-static void test_wide(void)
-{
-  tn_stream *streams[WIDTH];
-  int width = take_streams(streams, WIDTH), wrong = 0;
-  float *y = new_numbers(COUNT), *z = new_numbers(WIDTH * COUNT);
-  tn_graph *graph = tn_graph_new();
-  capture_wide(graph, y, z, streams, width);
-  tap_ok(tn_graph_node_count(graph) == (size_t)width + 2,
-         "G3 forked %d wide and joined: %zu nodes", width,
-         tn_graph_node_count(graph));
-  check_path(graph, wanted, "a wide one");
-  for (int run = 1; run <= 3; run++) {
-    tn_graph_replay(graph);
-    for (int i = 0; i < width; i++)
-      wrong += value_of(z + i * COUNT) !=
-               (float)(run + 1000 * (run - 1) + i);
-  }
-  tap_is_int(wrong, 0, "G3 each branch runs after the fork, before the join");
-  tap_ok(value_of(y) == 3003, "G3 and what joins runs once");
-  tn_graph_release(graph);
-  for (int i = 0; i < width; i++) tn_stream_release(streams[i]);
-  tn_free(y);
-  tn_free(z);
-}
-
-static void test_long(void)
-{
-  float *y = new_numbers(COUNT);
-  tn_graph *graph = tn_graph_new();
-  tn_with_graph(graph, .stream = stream)
-    for (int i = 0; i < LENGTH; i++) add(y, y, 1);
-  check_path(graph, wanted, "a long one");
-  tn_graph_replay(graph);
-  tn_graph_replay(graph);
-  tap_ok(value_of(y) == 2 * LENGTH, "G1 %d nodes one after the other", LENGTH);
   tn_graph_release(graph);
   tn_free(y);
 }
@@ -334,8 +265,6 @@ static void test_failed_replay(void)
 static void test_all(void)
 {
   test_path();
-  test_wide();
-  test_long();
   test_updates();
   test_streams();
   test_turns();

@@ -21,7 +21,8 @@ passes() {
 for seed in 1 2 3; do
   TENON_REMOTE_SEED=$seed
   export TENON_REMOTE_SEED
-  for program in graph graph_path graph_random tensor/graph tensor/callable; do
+  for program in graph graph_path graph_random graph_size tensor/graph \
+    tensor/callable; do
     passes "G6 $program, seed $seed" $program
   done
 done

@@ -49,7 +49,8 @@ static tn_graph_node *append(tn_lane *lane, tn_graph_node_kind kind)
   tn_graph *graph = lane->graph;
   uint32_t number = (uint32_t)graph->nodes.count;
   tn_graph_node *node = tn_nodes_add(&graph->nodes);
-  if (!node || tn_numbers_merge(&node->dependencies, &lane->tails) != TN_OK)
+  if (!node || tn_nodes_merge(&graph->nodes, &node->dependencies,
+                              &lane->tails) != TN_OK)
     goto fail;
   lane->tails.count = 0;
   if (tn_numbers_add(&lane->tails, number) != TN_OK) goto fail;
@@ -226,7 +227,7 @@ tn_status tn_capture_moment(tn_stream *stream, tn_moment **moment)
                              "moment");
   tn_lane *lane = enter(stream, &status);
   if (lane) {
-    status = tn_numbers_merge(&mark->tails, &lane->tails);
+    status = tn_nodes_merge(&lane->graph->nodes, &mark->tails, &lane->tails);
     mark->moment = status == TN_OK ? tn_moment_of_capture(stream->state, mark)
                                    : NULL;
     if (mark->moment) link_mark(lane->graph, mark);
@@ -273,7 +274,7 @@ static tn_status wait(tn_stream *waiter, const tn_capture_mark *mark)
   if (graph->is_invalid) return tn_graph_invalidate(graph, "%s", "");
   if (!lane) return join(graph, waiter, &mark->tails);
   if (lane->graph == graph)
-    return tn_numbers_merge(&lane->tails, &mark->tails);
+    return tn_nodes_merge(&graph->nodes, &lane->tails, &mark->tails);
   tn_graph_invalidate(graph, "a stream of another capture waits for it");
   return tn_graph_invalidate(lane->graph, "wait in a captured stream: for "
                              "another capture");

@@ -12,7 +12,8 @@ tn_status tn_lane_add(tn_graph *graph, tn_stream *stream,
   tn_lane *lane = calloc(1, sizeof *lane);
   if (!lane)
     return tn_error(TN_OUT_OF_MEMORY, "no memory to capture a stream");
-  tn_status status = tails ? tn_numbers_merge(&lane->tails, tails) : TN_OK;
+  tn_status status = tails ? tn_nodes_merge(&graph->nodes, &lane->tails, tails)
+                           : TN_OK;
   if (status == TN_OK) status = tn_pool_route(stream, graph->pool);
   if (status != TN_OK) {
     tn_numbers_clear(&lane->tails);

@@ -38,22 +38,6 @@ tn_status tn_numbers_add(tn_numbers *numbers, uint32_t number)
   return TN_OK;
 }
 
-static bool has(const tn_numbers *numbers, uint32_t number)
-{
-  for (uint32_t i = 0; i < numbers->count; i++)
-    if (numbers->items[i] == number) return true;
-  return false;
-}
-
-tn_status tn_numbers_merge(tn_numbers *numbers, const tn_numbers *from)
-{
-  tn_status status = TN_OK;
-  for (uint32_t i = 0; i < from->count && status == TN_OK; i++)
-    if (!has(numbers, from->items[i]))
-      status = tn_numbers_add(numbers, from->items[i]);
-  return status;
-}
-
 void tn_numbers_clear(tn_numbers *numbers)
 {
   free(numbers->items);
@@ -85,6 +69,26 @@ void tn_graph_node_let_go(const tn_address held[2])
 {
   for (int i = 0; i < 2; i++)
     if (held[i]) tn_pinned_let_go(held[i]);
+}
+
+static tn_status merge_one(const tn_nodes *nodes, tn_numbers *into,
+                           uint32_t number)
+{
+  for (uint32_t i = 0; i < into->count; i++)
+    if (nodes->items[into->items[i]].lane == nodes->items[number].lane) {
+      if (into->items[i] < number) into->items[i] = number;
+      return TN_OK;
+    }
+  return tn_numbers_add(into, number);
+}
+
+tn_status tn_nodes_merge(const tn_nodes *nodes, tn_numbers *into,
+                         const tn_numbers *from)
+{
+  tn_status status = TN_OK;
+  for (uint32_t i = 0; i < from->count && status == TN_OK; i++)
+    status = merge_one(nodes, into, from->items[i]);
+  return status;
 }
 
 void tn_nodes_clear(tn_nodes *nodes)

@@ -14,8 +14,6 @@ typedef struct tn_numbers {
 } tn_numbers;
 
 tn_status tn_numbers_add(tn_numbers *numbers, uint32_t number);
-/* Those of `from` that are not there yet. */
-tn_status tn_numbers_merge(tn_numbers *numbers, const tn_numbers *from);
 void tn_numbers_clear(tn_numbers *numbers);
 
 typedef struct tn_graph_node {
@@ -49,6 +47,11 @@ void tn_nodes_clear(tn_nodes *nodes);
  * tn_capture_lock. */
 void tn_graph_node_hold(tn_address held[2], const tn_copy_desc *copy);
 void tn_graph_node_let_go(const tn_address held[2]);
+
+/* Adds nodes to those that something is to run after. Of two of one lane the
+ * later one is enough, so there are never more of them than lanes. */
+tn_status tn_nodes_merge(const tn_nodes *nodes, tn_numbers *into,
+                         const tn_numbers *from);
 
 const char *tn_graph_node_name(const tn_graph_node *node);
 int64_t tn_graph_node_bytes(const tn_graph_node *node);

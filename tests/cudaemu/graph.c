@@ -39,9 +39,10 @@ void emu_work_drop(emu_work *work)
 
 /* Sets of nodes */
 
+/* From the end on, for what is asked for is mostly new. */
 bool emu_nodes_has(const emu_nodes *nodes, const emu_node *node)
 {
-  for (size_t i = 0; i < nodes->count; i++)
+  for (size_t i = nodes->count; i-- > 0;)
     if (nodes->list[i] == node) return true;
   return false;
 }
