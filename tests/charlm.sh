@@ -41,6 +41,19 @@ same() {
   sed 's/^/# /' "$tap_scratch/err"
 }
 
+# driven FORM LAUNCHES: on the second of two emulated GPUs, with so many graphs
+# launched by the driver.
+driven() {
+  TENON_REPRODUCIBLE=1 "$top_builddir/tests/cudaemu/cudaemu-run" --devices 2 \
+    --trace "$charlm" --text "$text" $tiny $1 --device cuda:1 \
+    >"$tap_scratch/out" 2>"$tap_scratch/err"
+  [ $? -eq 0 ] && cmp "$tap_scratch/out" "$tap_scratch/tiny"
+  tap_ok $? "G6 cuda:1 of two, EMULATED, $1"
+  launches=$(grep -c '^EMULATED: cuGraphLaunch: 0$' "$tap_scratch/err")
+  [ "$launches" -ge "$2" ]
+  tap_ok $? "G6 by at least $2 launches of graphs: $launches"
+}
+
 everywhere() {
   record small "$small" 20
   record tiny "$tiny" 20
@@ -83,9 +96,12 @@ everywhere() {
       for calls in 0 1; do
         same "G6 cuda:0, EMULATED, $form, TENON_GRAPH_CALLS=$calls" tiny \
           "$tiny $form --device cuda:0" env TENON_REPRODUCIBLE=1 \
-          TENON_GRAPH_CALLS=$calls "$top_builddir/tests/cudaemu/cudaemu-run"
+          TENON_GRAPH_CALLS=$calls "$top_builddir/tests/cudaemu/cudaemu-run" \
+          --devices 1
       done
     done
+    driven --graph 18
+    driven --callable 36
   else
     tap_skip "the driver double is not built"
   fi
