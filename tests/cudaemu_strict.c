@@ -11,7 +11,9 @@ int main(void)
   strict_launches();
   strict_order();
   strict_captures();
+  strict_forks();
   strict_safety();
+  strict_modes();
   strict_dependencies();
   strict_graphs();
   strict_updates();

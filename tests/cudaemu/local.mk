@@ -179,9 +179,11 @@ tests_cudaemu_strict_SOURCES = tests/cudaemu_strict.c tests/tap.c \
   %D%/strict/calls.c \
   %D%/strict/captures.c \
   %D%/strict/dependencies.c \
+  %D%/strict/forks.c \
   %D%/strict/graphs.c \
   %D%/strict/launches.c \
   %D%/strict/memory.c \
+  %D%/strict/modes.c \
   %D%/strict/order.c \
   %D%/strict/recording.c \
   %D%/strict/rig.c \

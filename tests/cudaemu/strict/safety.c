@@ -98,6 +98,32 @@ static int unsafe_module(void)
   return (int)cu.ModuleLoadDataEx(&module, text, 0, NULL, NULL);
 }
 
+static int unsafe_unregister(void)
+{
+  static char memory[4096];
+  need(cu.MemHostRegister(memory, sizeof memory, 0), "cuMemHostRegister");
+  begin();
+  return (int)cu.MemHostUnregister(memory);
+}
+
+static int unsafe_unload(void)
+{
+  static const char text[] =
+      ".version 6.3\n.target sm_75\n.address_size 64\n";
+  CUmodule module = NULL;
+  need(cu.ModuleLoadDataEx(&module, text, 0, NULL, NULL), "cuModuleLoadData");
+  begin();
+  return (int)cu.ModuleUnload(module);
+}
+
+static int unsafe_wait_event(void)
+{
+  CUevent event = new_event();
+  cu.EventRecord(event, streams[1]);
+  begin();
+  return (int)cu.EventSynchronize(event);
+}
+
 static int unsafe_synchronise(void)
 {
   begin();
@@ -181,6 +207,11 @@ static const strict_case cases[] = {
     .run = unsafe_unpin },
   { "unsafe: memory is registered", ASSUMED, 900, .run = unsafe_register },
   { "unsafe: a module is loaded", ASSUMED, 900, .run = unsafe_module },
+  { "unsafe: memory is registered no more", ASSUMED, 900,
+    .run = unsafe_unregister },
+  { "unsafe: a module is unloaded", ASSUMED, 900, .run = unsafe_unload },
+  { "unsafe: another event is waited for", ASSUMED, 900,
+    .run = unsafe_wait_event },
   { "unsafe: another stream is waited for", ASSUMED, 900,
     .run = unsafe_synchronise },
   { "unsafe: another stream is queried", ASSUMED, 900, .run = unsafe_query },

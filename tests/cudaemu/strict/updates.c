@@ -93,6 +93,34 @@ static int too_many_threads(void)
   return (int)set_kernel(&s, take_function("put"), 2000, memory, 0);
 }
 
+static int no_threads(void)
+{
+  CUdeviceptr memory = take(64);
+  single s = put_graph(memory);
+  return (int)set_kernel(&s, take_function("put"), 0, memory, 0);
+}
+
+static int refused_kept(void)
+{
+  CUdeviceptr memory = nines(), other = nines();
+  single s = put_graph(memory);
+  CUresult code = set_kernel(&s, take_function("put"), 2000, other, 0);
+  replay(s.exec);
+  int old = word_at(memory);
+  return 100 * (int)code + 10 * old + word_at(other);
+}
+
+static int launched_twice(void)
+{
+  CUdeviceptr memory = nines(), other = nines();
+  single s = put_graph(memory);
+  CUgraphExec second = instantiate(s.graph);
+  need(set_kernel(&s, take_function("put"), 4, other, 0), "an update");
+  replay(second);
+  int first = word_at(memory);
+  return 10 * first + word_at(other);
+}
+
 static int foreign_node(void)
 {
   CUdeviceptr memory = take(64);
@@ -351,6 +379,37 @@ static int whole_other_device(void)
   return whole(&s, graph);
 }
 
+/* A refusal is of all nodes: the first one, which would do, is as it was. */
+static int whole_refused(void)
+{
+  CUdeviceptr memory = nines(), other = nines();
+  CUfunction put = take_function("put");
+  begin();
+  launch(put, 1, 4, streams[0], memory, 0);
+  cu.MemsetD8Async(memory + 32, 1, 4, streams[0]);
+  CUgraphExec exec = instantiate(end());
+  begin();
+  launch(put, 1, 4, streams[0], other, 0);
+  cu.MemcpyDtoDAsync(memory + 32, memory + 36, 4, streams[0]);
+  CUgraphExecUpdateResultInfo info = { 0 };
+  CUresult code = cu.GraphExecUpdate(exec, end(), &info);
+  replay(exec);
+  int old = word_at(memory);
+  return 1000 * (int)code + 10 * old + word_at(other);
+}
+
+static int whole_capturing(void)
+{
+  CUgraph graph = NULL;
+  CUstreamCaptureStatus status;
+  CUgraphExecUpdateResultInfo info = { 0 };
+  single s = put_graph(take(64));
+  begin_in(streams[0], RELAXED);
+  need(cu.StreamGetCaptureInfo(streams[0], &status, NULL, &graph, NULL, NULL),
+       "cuStreamGetCaptureInfo");
+  return (int)cu.GraphExecUpdate(s.exec, graph, &info);
+}
+
 static int whole_other_memory(void)
 {
   CUdeviceptr memory = take(64);
@@ -368,6 +427,11 @@ static const strict_case cases[] = {
   { "one of another device", DOCUMENTED, 1, .run = other_device,
     .devices = 2 },
   { "with too many threads", DOCUMENTED, 1, .run = too_many_threads },
+  { "with no threads", DOCUMENTED, 1, .run = no_threads },
+  { "a refused change changes nothing", DOCUMENTED, 109,
+    .run = refused_kept },
+  { "of two that a graph was instantiated to, one is changed", DOCUMENTED, 9,
+    .run = launched_twice },
   { "a node of another graph", DOCUMENTED, 1, .run = foreign_node },
   { "a node that is gone", OURS, 1, .run = gone_node },
   { "a node itself is changed, not what was instantiated", DOCUMENTED, 0,
@@ -398,6 +462,8 @@ static const strict_case cases[] = {
     .run = whole_other_device, .devices = 2 },
   { "with another kind of memory", DOCUMENTED, 910005,
     .run = whole_other_memory },
+  { "which then changes nothing", DOCUMENTED, 910009, .run = whole_refused },
+  { "to a graph that is still captured", ASSUMED, 1, .run = whole_capturing },
 };
 
 void strict_updates(void) { STRICT_RUN(cases); }
