@@ -143,6 +143,78 @@ static void test_streams(void)
   tn_free(y);
 }
 
+static void double_it(void *argument) { *(int *)argument *= 2; }
+
+/* Before it is made, and of what has no arguments. */
+static void test_kinds(void)
+{
+  static const char *const kinds[] = { "fill", "copy", "host function" };
+  int number = 1;
+  float *y = new_numbers(COUNT), *z = new_numbers(COUNT);
+  tn_arg five = TN_ARG_F32(5);
+  tn_graph *graph = tn_graph_new();
+  tn_with_graph(graph, .stream = stream) {
+    add(y, y, 1);
+    tn_graph_set_argument(graph, 0, 2, five);
+    tn_fill_bytes(z, device, 0, COUNT * sizeof *z);
+    tn_copy(z, device, y, device, COUNT * sizeof *y, true);
+    tn_stream_call(stream, double_it, &number);
+  }
+  for (size_t i = 0; i < 3; i++) {
+    tap_is_int(tn_graph_set_argument(graph, i + 1, 2, five),
+               TN_INVALID_ARGUMENT, "G1 a %s has no arguments", kinds[i]);
+    tap_has(tn_error_message(), kinds[i], "G1 which is named");
+  }
+  tn_graph_replay(graph);
+  tap_ok(value_of(z) == 5 && number == 2, "G1 G5 an argument that was set "
+         "while it was captured");
+  tn_graph_release(graph);
+  tn_free(y);
+  tn_free(z);
+}
+
+/* The streams of the capture are gone, and events of it. */
+static void test_outlives(void)
+{
+  float *y = new_numbers(COUNT);
+  tn_stream *own = tn_stream_new(device, 0), *fork = tn_stream_new(device, 0);
+  tn_event *event = tn_event_new(0);
+  tn_graph *graph = tn_graph_new();
+  tn_with_graph(graph, .stream = own) {
+    add(y, y, 1);
+    tn_event_record(event, own);
+    tn_stream_wait_event(fork, event);
+    tn_with_stream(fork) add(y, y, 2);
+    tn_stream_wait_stream(own, fork);
+  }
+  tn_event_release(event);
+  tn_stream_release(own);
+  tn_stream_release(fork);
+  tn_empty_cache(device);
+  for (int i = 0; i < 3; i++) tn_graph_replay(graph);
+  tap_ok(value_of(y) == 9, "G1 a graph outlives the streams and events of its "
+         "capture");
+  tn_graph_release(graph);
+  tn_free(y);
+}
+
+/* Two graphs of two streams, whose runs are queued by turns. */
+static void test_beside(void)
+{
+  float *y[2] = { new_numbers(COUNT), new_numbers(COUNT) };
+  tn_stream *streams[2] = { stream, side };
+  tn_graph *graphs[2] = { tn_graph_new(), tn_graph_new() };
+  for (int k = 0; k < 2; k++)
+    tn_with_graph(graphs[k], .stream = streams[k])
+      for (int i = 0; i < 10; i++) add(y[k], y[k], (float)(k + 1));
+  for (int i = 0; i < 20; i++)
+    tn_with_stream(streams[i % 2]) tn_graph_replay(graphs[i % 2]);
+  for (int k = 0; k < 2; k++) tn_graph_release(graphs[k]);
+  tap_ok(value_of(y[0]) == 100 && value_of(y[1]) == 200,
+         "G1 two graphs on two streams, and gone while they run");
+  for (int k = 0; k < 2; k++) tn_free(y[k]);
+}
+
 /* Also where other arguments need another graph of the backend's. */
 static void test_turns(void)
 {
@@ -183,8 +255,6 @@ static void test_end(void)
   tap_ok(value_of(y) == 50, "G1 what is queued runs when the graph is gone");
   tn_free(y);
 }
-
-static void double_it(void *argument) { *(int *)argument *= 2; }
 
 static void test_function(void)
 {
@@ -267,6 +337,9 @@ static void test_all(void)
   test_path();
   test_updates();
   test_streams();
+  test_kinds();
+  test_outlives();
+  test_beside();
   test_turns();
   test_end();
   test_function();
