@@ -659,7 +659,8 @@ typedef struct tn_backend_graph_table {
 
   /* [optional] Changes one launch, for runs that are queued later; every
    * other node, and all runs queued before, stay as they are. Absent, or
-   * TN_UNSUPPORTED: the core captures the changed recording anew. */
+   * TN_UNSUPPORTED: the core captures the changed recording anew, and sees to
+   * it that runs of the new graph begin after those of the former one. */
   tn_status (*update)(tn_backend_graph *graph, const tn_node_update *update);
 
   /* [mandatory] The core's last use. Runs that were queued still run to
