@@ -1,6 +1,6 @@
 #!/bin/sh
 # The long tier, `make check-full`: the quick tests again with both compilers,
-# the sanitizers and other seeds, then the distribution. Not run by
+# the sanitizers, valgrind and other seeds, then the distribution. Not run by
 # `make check`.
 #   tests/full.sh [PATTERN]    only configurations whose name matches
 # Each configuration is built in a folder of its own under full/, which is
@@ -60,6 +60,20 @@ configuration() {
   failed=1
 }
 
+# The programs of the first configuration, without its tests.
+under_valgrind() {
+  log=$PWD/full/valgrind.log
+  begun=$(date +%s)
+  (prepare full/gcc- gcc '' && $MAKE -j"$jobs" valgrind) >"$log" 2>&1
+  status=$?
+  say "valgrind: $(grep -c '^ok ' "$log") passed," \
+    "$(grep -c '^not ok ' "$log") failed ($(($(date +%s) - begun)) s)"
+  [ $status -eq 0 ] && return 0
+  say "valgrind: FAILED, see $log"
+  grep '^not ok ' "$log" | head -n 20
+  failed=1
+}
+
 # make distcheck, and that no script minds a folder called core.
 distribution() {
   log=$PWD/full/distcheck.log
@@ -101,6 +115,7 @@ while IFS='|' read -r name compiler arguments environment; do
 done <<END
 $configurations
 END
+if matches valgrind; then under_valgrind; fi
 if matches in-tree; then in_tree; fi
 if matches distcheck; then distribution; fi
 [ $failed -eq 0 ] && say 'all configurations pass'

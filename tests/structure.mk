@@ -3,7 +3,7 @@ dist_check_SCRIPTS += %D%/distribution.sh %D%/documents.sh %D%/exports.sh \
   %D%/headers.sh %D%/layers.sh %D%/out_of_tree.sh %D%/style.sh
 EXTRA_DIST += %D%/abi_layout.awk %D%/abi_layout.txt %D%/full.sh \
   %D%/layers.awk %D%/outside/backend.c %D%/outside/program.c \
-  %D%/style.awk %D%/tap.sh
+  %D%/style.awk %D%/tap.sh %D%/valgrind.sh
 
 check_PROGRAMS += %D%/abi_layout
 %C%_abi_layout_SOURCES = %D%/abi_layout.c %D%/tap.c
@@ -18,9 +18,15 @@ CLEANFILES += %D%/abi_fields.h
 abi: %D%/abi_layout$(EXEEXT)
 	%D%/abi_layout --print > $(top_srcdir)/%D%/abi_layout.txt
 
-# The long tier: both compilers, sanitizers, seeds, distcheck. FULL='gcc thread'
+# The long tier: both compilers, sanitizers, valgrind, seeds, distcheck. FULL='gcc thread'
 # runs only what matches.
 check-full: all
 	top_srcdir='$(abs_top_srcdir)' MAKE='$(MAKE)' \
 	  $(SHELL) $(top_srcdir)/%D%/full.sh '$(FULL)'
-.PHONY: abi check-full
+
+# The test programs under valgrind, on cpu.
+valgrind: all
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS=
+	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/%D%/valgrind.sh \
+	  $(check_PROGRAMS)
+.PHONY: abi check-full valgrind
