@@ -4,6 +4,7 @@
 
 #include "tests/test_device.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
@@ -240,10 +241,12 @@ int main(int count, char **arguments)
     tap_skip("X4 no portable kernels here");
     return tap_done();
   }
+  char self[PATH_MAX]; /* not the link itself: that is valgrind's */
+  bool is_found = realpath("/proc/self/exe", self);
   for (int i = 0; i < PROGRAMS; i++) {
-    int status = GOOD;
+    int status = is_found ? GOOD : -1;
     for (int j = 0; j < programs[i].times && status == GOOD; j++)
-      status = run_self("/proc/self/exe", programs[i].name);
+      status = run_self(self, programs[i].name);
     tap_is_int(status, GOOD, "X4 a program %s keeps its exit status",
                programs[i].what);
   }
