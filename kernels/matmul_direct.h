@@ -14,7 +14,7 @@
 #ifdef TN_ON_CPU
 
 #define SHORT 128 /* along k at a time: a panel of b in the first cache */
-#define TILES 8   /* of rows that one item takes */
+#define TILES 16  /* of rows that one item takes */
 
 /* What the tiles of an item have in common, for one piece along k. */
 typedef struct direct_piece {
@@ -35,6 +35,7 @@ typedef struct direct_piece {
                                  const REAL *b, int64 k)              \
   {                                                                   \
     REAL sum[rows][TILE_N];                                           \
+    TN_UNROLL                                                         \
     for (int32 i = 0; i < (rows); i++)                                \
       for (int32 j = 0; j < TILE_N; j++)                              \
         sum[i][j] = sums[i * TILE_N + j];                             \

@@ -57,6 +57,22 @@ TN_FUNCTION void turn(TN_GLOBAL REAL *out, TN_GLOBAL const REAL *from,
           i < there ? from[i * across + kk * along] : ZERO;           \
   }
 
+/* The piece, in the order of panels, that an item packs.  On cpu those which
+ * come from the same lines of memory follow each other. */
+TN_FUNCTION int64 place_of_item(int64 item, int64 rows, int64 pieces,
+                                int64 across)
+{
+#ifdef TN_ON_CPU
+  if (across == 1) {
+    const int64 each = rows * pieces, batch = tn_quotient(item, each);
+    const int64 here = item - batch * each, piece = tn_quotient(here, rows);
+    return batch * each + (here - piece * rows) * pieces + piece;
+  }
+#endif
+  (void)rows, (void)pieces, (void)across;
+  return item;
+}
+
 /* panels[batch][panel][k][tile] from x, a matrix of m rows (across) and k
  * columns (along) per batch.  items: batches x ceil(m / 4) x ceil(k / 64) */
 #define PACK(name, tile)                                              \
@@ -69,8 +85,9 @@ TN_FUNCTION void turn(TN_GLOBAL REAL *out, TN_GLOBAL const REAL *from,
     const int64 rows = parts(m, tile);                                \
     SPREAD_TASKS(item, batches * rows * pieces,                       \
                  batches * parts(m, 4) * pieces) {                    \
-      const int64 above = tn_quotient(item, pieces);                  \
-      const int64 first = (item - above * pieces) * PIECE;            \
+      const int64 at = place_of_item(item, rows, pieces, across);     \
+      const int64 above = tn_quotient(at, pieces);                    \
+      const int64 first = (at - above * pieces) * PIECE;              \
       const int64 batch = tn_quotient(above, rows);                   \
       const int64 row = (above - batch * rows) * (tile);              \
       const int64 length = least(k - first, PIECE);                   \
@@ -85,17 +102,29 @@ TN_FUNCTION void turn(TN_GLOBAL REAL *out, TN_GLOBAL const REAL *from,
 PACK(NAMED(pack_a), TILE_M)
 PACK(NAMED(pack_b), TILE_N)
 
+/* Panels come from the second-level cache. */
+#ifdef TN_ON_CPU
+#define PREFETCH(address) __builtin_prefetch(address);
+#else
+#define PREFETCH(address)
+#endif
+
 /* Adds k more products to the sums of one tile, from a panel of each factor.
  * The compiler sees every index of the array, so it stays in registers (gcc
- * needs it loaded, not set to zero, for that). */
+ * needs it loaded, not set to zero, for that, and makes a call to copy memory
+ * of a loop that is not unrolled). */
 TN_SEPARATE_FUNCTION void tile_add(REAL *sums, TN_GLOBAL const REAL *a,
                                    TN_GLOBAL const REAL *b, int64 k)
 {
   REAL sum[TILE_M][TILE_N];
+  TN_UNROLL
   for (int32 i = 0; i < TILE_M; i++)
     for (int32 j = 0; j < TILE_N; j++)
       sum[i][j] = sums[i * TILE_N + j];
   for (int64 kk = 0; kk < k; kk++) {
+    PREFETCH(a + (kk + 24) * TILE_M)
+    PREFETCH(b + (kk + 12) * TILE_N)
+    PREFETCH(b + (kk + 12) * TILE_N + TILE_N / 2)
     TN_UNROLL
     for (int32 i = 0; i < TILE_M; i++) {
       const REAL x = a[kk * TILE_M + i];

@@ -277,7 +277,7 @@ static tn_status attention_formula(tn_node *node, tn_tensor **grads,
   tn_status status = run_back(node, x, grads[0], results);
   if (status != TN_OK) return status;
   for (int o = Q; o <= K; o++)
-    if (results[o]) results[o] = tn_mul_scalar(results[o], data->scale);
+    if (results[o]) results[o] = tn_mul_scalar_(results[o], data->scale);
   return tn_node_check(node, results);
 }
 
