@@ -16,6 +16,7 @@ EVENTS = [
     ('rdiv_scalar', 'rdiv_scalar'),
     ('var', 'var'),
     ('scaled_dot_product_attention', 'attention'),
+    ('gather', 'gather'),
 ]
 
 
@@ -56,10 +57,15 @@ TABLE = [
      'PyTorch: one of the variables.*Tenon: accepts.*; after mse_loss',
      'mse_loss keeps the difference, so its operands may change'),
     ('backward|grad_of', 'refusal',
+     'PyTorch: one of the variables.*Tenon: accepts.*; after gather',
+     'gather keeps its indices only, so its operand may change'),
+    ('backward|grad_of', 'refusal',
      'PyTorch: derivative for aten::floor_divide_ .*Tenon: accepts',
      'its gradient is 0'),
     ('floor_divide.*', 'value', 'PyTorch nan, Tenon -?inf',
      'a quotient that overflows: PyTorch subtracts infinity from itself'),
+    ('remainder.*', 'value', r'PyTorch nan, Tenon -?\d',
+     'where the quotient overflows PyTorch has no remainder; ours is exact'),
     ('pow_scalar_?', 'value', 'PyTorch (nan, Tenon 0.0|-inf, Tenon inf)',
      '(-inf)^-0.5 is 0, (-0)^-0.5 inf, as in C; PyTorch takes rsqrt'),
     ('backward|grad_of', 'refusal',

@@ -2,7 +2,8 @@
 
 Program N of seed S is the same every time. `oracle.py 1 S` runs the one of
 seed S alone. A program that fails is made smaller and printed for both. The
-last line says how many ran. Exit status 1: some failed.
+last line says how many ran. Exit status 1: some failed. Tenon's tensors are
+on TN_TEST_DEVICE, else on cpu.
 
 A child process runs the programs, so that one that kills it is a failure
 like others.
@@ -163,6 +164,9 @@ def main():
     count = int(sys.argv[1])
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     tn = tenon.load()
+    device = os.environ.get('TN_TEST_DEVICE')
+    if device:
+        tn.set_default_device(tn.device_of(device))
     plant(tn)
     failed = run_seeds(first, first + count, tn)
     print(f'{count} programs from seed {first}: {failed} differ')

@@ -190,7 +190,8 @@ class Session:
             self.own_gradients(leaves)
             return self.check_gradients(
                 [self.theirs[v].grad for v in leaves],
-                [self.our_grad(v) for v in leaves], leaves)
+                [self.our_grad(v) for v in leaves], leaves,
+                [self.theirs[v] for v in step.uses[1:]])
         if step.kind == 'gradients':
             # One may be the memory of what grad_of was given.
             theirs = [g if g is None else g.clone() for g in theirs]
@@ -220,11 +221,12 @@ class Session:
     def our_grad(self, name):
         return self.tn.grad(self.ours[name])
 
-    def check_gradients(self, theirs, ours, names):
-        """Within a share of the largest of them all, or of 1."""
+    def check_gradients(self, theirs, ours, names, given=()):
+        """Within a share of the largest of them all, of what backward was
+        given, or of 1."""
         largest = max([g.detach().abs().nan_to_num(0, 0, 0).max().item()
-                       for g in theirs if g is not None and g.numel()],
-                      default=0)
+                       for g in (*theirs, *given)
+                       if g is not None and g.numel()], default=0)
         largest = max(largest, 1)
         rounds = any(isinstance(t, torch.Tensor) and t.dtype == torch.float32
                      for t in self.theirs.values())
@@ -239,10 +241,11 @@ class Session:
                 their.data = our.values
 
     def align(self, step, theirs, ours):
-        """What only rounding or layout distinguishes becomes the same."""
+        """What only rounding, the sign of a zero or layout distinguishes
+        becomes the same."""
         if step.view:
             return
-        if step.bound:
+        if step.bound or differ_in_zeros(theirs.data, ours.values):
             theirs.data.copy_(ours.values)
         if not step.target and not theirs.is_contiguous():
             theirs.data = theirs.data.contiguous()
@@ -255,6 +258,10 @@ class Session:
                     compare_tensors(theirs, self.ours[name], None, None)
                 except Mismatch as mismatch:
                     raise Mismatch('side effect', f'{name}: {mismatch}')
+
+
+def differ_in_zeros(theirs, ours):
+    return bool(((theirs.signbit() != ours.signbit()) & (ours == 0)).any())
 
 
 def follow(t):
