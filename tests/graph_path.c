@@ -5,6 +5,9 @@
 
 #include "tests/test_device.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +218,60 @@ static void test_beside(void)
   for (int k = 0; k < 2; k++) tn_free(y[k]);
 }
 
+enum { THREADS = 3, TURNS = 25 };
+
+static tn_graph *shared;
+static atomic_int replaying; /* threads */
+
+static void *replay_often(void *argument)
+{
+  tn_stream *own = tn_stream_new(device, 0);
+  size_t *failures = argument;
+  for (int i = 0; i < TURNS; i++) {
+    tn_with_stream(own) *failures += tn_graph_replay(shared) != TN_OK;
+    sched_yield();
+  }
+  *failures += tn_stream_synchronize(own) != TN_OK;
+  tn_stream_release(own);
+  atomic_fetch_sub(&replaying, 1);
+  return NULL;
+}
+
+/* Node 1 adds 1 or 2, as it was when its turn came. */
+static void test_threads(void)
+{
+  pthread_t threads[THREADS];
+  size_t failures[THREADS] = { 0 }, sum = 0;
+  float *y = new_numbers(COUNT), *z = new_numbers(COUNT);
+  shared = tn_graph_new();
+  tn_with_graph(shared, .stream = stream) {
+    add(y, y, 1);
+    add(z, z, 1);
+  }
+  atomic_store(&replaying, THREADS);
+  for (int k = 0; k < THREADS; k++)
+    if (pthread_create(&threads[k], NULL, replay_often, &failures[k])) abort();
+  for (int i = 0; atomic_load(&replaying) > 0; i++) {
+    tn_arg value = TN_ARG_F32((float)(1 + i % 2));
+    sum += tn_graph_set_argument(shared, 1, 2, value) != TN_OK;
+    sched_yield();
+  }
+  for (int k = 0; k < THREADS; k++) {
+    pthread_join(threads[k], NULL);
+    sum += failures[k];
+  }
+  tap_is_int((long long)sum, 0, "G1 threads replay a graph while another sets "
+             "an argument");
+  float total = value_of(z);
+  tap_ok(value_of(y) == THREADS * TURNS && total >= THREADS * TURNS &&
+             total <= 2 * THREADS * TURNS,
+         "G1 each replay ran once: %g and %g", (double)value_of(y),
+         (double)total);
+  tn_graph_release(shared);
+  tn_free(y);
+  tn_free(z);
+}
+
 /* Also where other arguments need another graph of the backend's. */
 static void test_turns(void)
 {
@@ -340,6 +397,7 @@ static void test_all(void)
   test_kinds();
   test_outlives();
   test_beside();
+  test_threads();
   test_turns();
   test_end();
   test_function();
