@@ -211,7 +211,8 @@ static void sort_on_host(const trial_array *from, int64_t n, uint64_t *key,
 static void sort_all(kernel_trial *t)
 {
   int64_t n = t->size;
-  int64_t limit = 1 + (int64_t)(trial_random(t) >> trial_below(t, 60) >> 4);
+  uint64_t bits = trial_random(t); /* two draws, in this order */
+  int64_t limit = 1 + (int64_t)(bits >> trial_below(t, 60) >> 4);
   sorted before = random_keys(t, n, limit);
   uint64_t *key = trial_memory(n, 8), *order = trial_memory(n, 8);
   sort_on_host(before.key, n, key, order);
