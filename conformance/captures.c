@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "conformance/graphs.h"
@@ -206,6 +207,59 @@ static void run_modes(void)
   }
 }
 
+/* Work of a thread of its own, which goes on until it is told. */
+typedef struct other_work {
+  atomic_bool is_over;
+  atomic_int launches;
+  float *memory;
+  atomic_int status; /* of what failed */
+} other_work;
+
+static void *work_on(void *argument)
+{
+  other_work *work = argument;
+  while (!work->is_over && work->status == TN_OK) {
+    tn_with_stream(graph_side)
+      work->status = conform_add_one(work->memory, GRAPH_COUNT);
+    if (++work->launches % 20 == 0 && work->status == TN_OK)
+      work->status = tn_stream_synchronize(graph_side);
+  }
+  return NULL;
+}
+
+/* Whether the other one did something while a graph was made of what was
+ * captured. */
+static bool make_graph(const other_work *work)
+{
+  enum { NODES = 500 };
+  tn_graph *graph = graph_capturing(graph_stream);
+  for (int i = 0; i < NODES; i++) graph_add_one(graph_memory);
+  int before = work->launches;
+  conform_ok(tn_graph_end(graph), "ending");
+  tn_graph_release(graph);
+  return work->launches > before;
+}
+
+static void run_making(void)
+{
+  enum { ENOUGH = 50 };
+  graph_begin();
+  other_work work = { .memory = graph_floats() };
+  pthread_t thread;
+  conform_check(pthread_create(&thread, NULL, work_on, &work) == 0,
+                "a thread");
+  double limit = conform_now() + 1000;
+  for (int done = 0; done < ENOUGH && work.status == TN_OK &&
+                     conform_now() < limit; )
+    done += make_graph(&work);
+  work.is_over = true;
+  pthread_join(thread, NULL);
+  conform_is((tn_status)work.status, TN_OK, "work of another thread while "
+             "graphs are made");
+  graph_is(work.memory, (float)work.launches, "what it did");
+  graph_is(graph_memory, 0, "what was only captured");
+}
+
 /* ---- G3 ---- */
 
 static void run_fork(void)
@@ -267,7 +321,7 @@ static void run_diamond(void)
       tn_copy(graph_memory, conform_device, parts[k], conform_device, size,
               true);
   }
-  for (int i = 1; i <= 3; i++) {
+  for (int i = 1; i <= 6; i++) {
     conform_ok(tn_graph_replay(graph), "a replay");
     graph_is(kept, (float)(i * LONG + WAYS * 5 * i), "replay %d: what the "
              "longest branch made of what it was forked from", i);
@@ -328,6 +382,8 @@ static const conform_test tests[] = {
     "events of a capture are its own", run_events },
   { "G2", "modes", CONFORM_GRAPHS, G, false,
     "what other threads may do depends on the mode", run_modes },
+  { "G2", "making", CONFORM_GRAPHS, G | CONFORM_STREAM_BIT, false,
+    "they go on while a graph is made", run_making },
   { "G3", "fork", CONFORM_GRAPHS, G | CONFORM_STREAM_BIT | CONFORM_EVENT_BIT,
     false, "capture spreads to streams that wait, and they rejoin",
     run_fork },

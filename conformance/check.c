@@ -317,11 +317,16 @@ static int report_facts(void)
   _exit(0); /* how programs end is for other tests */
 }
 
+static bool kernels_wait;
+
+bool conform_kernels_wait(void) { return kernels_wait; }
+
 /* Kernels that the core runs in the backend's place are tried like its own:
  * over mirrors, they try its copies. But they do not go on by themselves. */
 static void check_parts(const conform_test *test)
 {
   tn_device_info info = conform_info();
+  kernels_wait = !info.has_launch && test->level > CONFORM_STREAMS;
   if (test->features & CONFORM_LAUNCH_BIT && !info.has_launch &&
       (test->level == CONFORM_STREAMS || !tn_is_available("cpu")))
     conform_absent("launch");

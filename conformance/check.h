@@ -62,8 +62,12 @@ void conform_same(const unsigned char *got, const unsigned char *wanted,
 void conform_all(tn_device device, const void *memory, unsigned char value,
                  size_t size, const char *format, ...) TN_PRINTF(5, 6);
 
+/* Whether the test has kernels that the core runs in the backend's place. Those
+ * wait for all streams, so that none can be kept busy meanwhile. */
+bool conform_kernels_wait(void);
+
 /* A host function that keeps a stream busy until it is opened. Ends the test
- * as absent where host functions are called on the spot. */
+ * as absent where host functions are called on the spot, or kernels wait. */
 typedef struct conform_gate {
   void *semaphore;
 } conform_gate;
@@ -72,8 +76,8 @@ conform_gate conform_gate_shut(tn_stream *stream);
 void conform_gate_open(conform_gate *gate);
 
 /* The same where host functions are called on the spot, too: there the stream
- * gets work of some milliseconds. Not for streams of which the host waits
- * before the end. */
+ * gets work of some milliseconds; none where kernels wait. Not for streams of
+ * which the host waits before the end. */
 typedef struct conform_delay {
   conform_gate gate;
 } conform_delay;

@@ -46,6 +46,7 @@ static bool shut(conform_gate *gate, tn_stream *stream)
 conform_gate conform_gate_shut(tn_stream *stream)
 {
   conform_gate gate = { 0 };
+  if (conform_kernels_wait()) conform_absent("launch");
   if (!shut(&gate, stream)) conform_absent("host functions that run in the "
                                            "queue");
   return gate;
@@ -92,7 +93,7 @@ static void make_busy(tn_stream *stream)
 conform_delay conform_delay_begin(tn_stream *stream)
 {
   conform_delay delay = { { NULL } };
-  if (!shut(&delay.gate, stream)) make_busy(stream);
+  if (!conform_kernels_wait() && !shut(&delay.gate, stream)) make_busy(stream);
   return delay;
 }
 

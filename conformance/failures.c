@@ -97,6 +97,17 @@ static void begin_launches(void)
   open_for_launches();
 }
 
+/* A layer sees the launches of replays where those are call by call. */
+static void begin_replays(void)
+{
+  if (conform_fork(try_hook, NULL, 0) == 0) set_hook("launch:4");
+  else {
+    set_layer("launch.launch", 4);
+    setenv("TENON_GRAPH_CALLS", "1", 1);
+  }
+  open_for_launches();
+}
+
 /* ---- copies and fills: the first of the process fails ---- */
 
 static void begin_copies(const char *entry)
@@ -227,6 +238,26 @@ static void run_apart(void)
   is_told(tn_stream_synchronize(stream), "fill_f32");
 }
 
+/* What fails in a replay is told as it would be without the graph. */
+static void run_replay(void)
+{
+  begin_replays();
+  tn_stream *stream = conform_stream_new(conform_device, 0);
+  tn_graph *graph = tn_graph_new();
+  conform_ok(tn_graph_begin(graph, .stream = stream), "beginning");
+  conform_ok(launch_three(stream), "capturing a launch that will fail");
+  conform_ok(tn_graph_end(graph), "ending");
+  for (int i = 0; i < 2; i++) {
+    tn_with_stream(stream) conform_ok(tn_graph_replay(graph), "a replay");
+    if (i) conform_ok(tn_stream_synchronize(stream), "the next replay");
+    else is_told(tn_stream_synchronize(stream), "fill_f32");
+    conform_check(has_set() == i, "the kernel that failed in the first replay "
+                  "has%s run in %s", i ? " not" : "", i ? "the next" : "it");
+    conform_ok(tn_stream_synchronize(stream), "the failure is told once");
+  }
+  tn_graph_release(graph);
+}
+
 #define S CONFORM_STREAM_BIT
 #define L (CONFORM_LAUNCH_BIT | S)
 #define C CONFORM_COPY_BIT
@@ -247,5 +278,7 @@ static const conform_test tests[] = {
     "a copy that failed is named", run_copy },
   { "S6", "fill", CONFORM_STREAMS, C | S, true,
     "a fill that failed is named", run_fill },
+  { "S6", "replay", CONFORM_GRAPHS, L | CONFORM_GRAPH_BIT, true,
+    "and so is a kernel that failed in a replay", run_replay },
 };
 CONFORM_SECTION(conform_failures, tests);

@@ -124,6 +124,31 @@ static void run_copies(void)
   tn_graph_release(graph);
 }
 
+/* What comes after a fill, or before the next, sees all of it. */
+static void run_fills(void)
+{
+  enum { FILLS = 8 };
+  graph_begin();
+  unsigned char *kept[FILLS];
+  for (int i = 0; i < FILLS; i++)
+    kept[i] = (unsigned char *)graph_floats();
+  tn_graph *graph = graph_new();
+  tn_with_graph(graph, .stream = graph_stream)
+    for (int i = 0; i < FILLS; i++) {
+      tn_fill_bytes(graph_memory, conform_device, i + 1, GRAPH_COUNT * 4);
+      tn_copy(kept[i], conform_device, graph_memory, conform_device,
+              GRAPH_COUNT * 4, true);
+    }
+  for (int k = 0; k < 4; k++) {
+    conform_ok(tn_graph_replay(graph), "a replay");
+    conform_ok(tn_synchronize(conform_device), "synchronising");
+    for (int i = 0; i < FILLS; i++)
+      conform_all(conform_device, kept[i], (unsigned char)(i + 1),
+                  GRAPH_COUNT * 4, "fill %d of replay %d", i, k);
+  }
+  tn_graph_release(graph);
+}
+
 /* Pinned memory is read and written when the graph runs. */
 static void run_pinned(void)
 {
@@ -183,6 +208,8 @@ static void run_argument(void)
   graph_is(graph_memory, 3, "as captured");
   for (int i = 0; i < 3; i++) {
     tn_arg value = TN_ARG_F32((float)(9 + i));
+    conform_ok(conform_set(other, 0, GRAPH_COUNT), "a launch");
+    conform_ok(tn_synchronize(conform_device), "synchronising");
     conform_ok(tn_graph_set_argument(graph, 0, 1, value),
                "another argument");
     conform_ok(tn_graph_replay(graph), "a replay");
@@ -297,6 +324,8 @@ static const conform_test tests[] = {
     "nothing of a capture runs", run_recorded },
   { "G1", "copies", CONFORM_GRAPHS, G | CONFORM_COPY_BIT, false,
     "copies and fills are replayed, too", run_copies },
+  { "G1", "fills", CONFORM_GRAPHS, G | CONFORM_COPY_BIT, false,
+    "all of a fill comes before what comes next", run_fills },
   { "G1", "pinned", CONFORM_GRAPHS,
     G | CONFORM_COPY_BIT | CONFORM_PINNED_BIT, false,
     "and copies of pinned memory, as it is then", run_pinned },

@@ -27,6 +27,7 @@ static void run_ordered(void)
               GRAPH_COUNT * 4, true);
       conform_ok(conform_set(graph_memory, -1, GRAPH_COUNT), "a launch");
     }
+    conform_linger();
     conform_delay_end(&delay);
     graph_is(kept, (float)(1000 * i + 50), "on %s a replay follows what was "
              "queued before, and is over before what comes next",
@@ -110,15 +111,21 @@ static void run_beside(void)
   for (int k = 0; k < 2; k++) tn_graph_release(graphs[k]);
 }
 
-/* Replays that are queued run to their end, though the graph has gone. */
+/* Replays that are queued run to their end, though the graph has gone; behind
+ * work that keeps them waiting, for which a release may wait. */
 static void run_released(void)
 {
+  enum { MANY = 1 << 20, TIMES = 20 };
   graph_begin();
+  float *large = (float *)(void *)conform_memory_new(conform_device,
+                                                     MANY * 4);
   float *kept = graph_floats();
   tn_graph *graph = graph_new();
   tn_with_graph(graph, .stream = graph_stream)
     for (int i = 0; i < 100; i++) graph_add_one(graph_memory);
   tn_with_stream(graph_stream) {
+    for (int i = 0; i < TIMES; i++)
+      conform_ok(conform_set(large, (float)i, MANY), "a launch");
     for (int i = 0; i < 3; i++)
       conform_ok(tn_graph_replay(graph), "a replay");
     tn_copy(kept, conform_device, graph_memory, conform_device,

@@ -92,7 +92,7 @@ static const conform_rule rules[] = {
   { "S3", C | S | T, 0, NULL },
   { "S4", C | S | E, 0, NULL },
   { "S5", C | S | E | T, 0, NULL },
-  { "S6", C | L | S | E, 0, NULL },
+  { "S6", C | L | S | E | G, 0, NULL },
   { "S7", S, 0, NULL },
   { "S8", S | T, T, "queueing on a second device uses locks of its own" },
   { "M1", M | T, 0, NULL },

@@ -13,9 +13,12 @@ TENON_BACKEND_PATH=$folder/tests/plugins/liar/.libs:$TENON_BACKEND_PATH
 TENON_CPU_DEVICES=2
 export TENON_BACKEND_PATH TENON_CPU_DEVICES
 
+# `graphs` is remote with a graph table, whose nodes run in any order that
+# they allow.
 base_of() {
   case $1 in
     cpu) echo "$folder/backends/cpu/.libs/tenon-cpu.so" ;;
+    graphs) base_of remote ;;
     *) echo "$folder/tests/plugins/$1/.libs/tenon-$1.so" ;;
   esac
 }
@@ -23,9 +26,12 @@ base_of() {
 # conform LIE BASE OPTION...: the suite on a liar.
 conform() {
   lie=$1
-  base=$(base_of "$2")
+  plugin=$(base_of "$2")
+  TENON_REMOTE_GRAPHS=0
+  [ "$2" != graphs ] || TENON_REMOTE_GRAPHS=1
+  export TENON_REMOTE_GRAPHS
   shift 2
-  TN_LIE=$lie TN_LIAR_BASE=$base "$tenon" conform liar --seed "$seed" "$@" \
+  TN_LIE=$lie TN_LIAR_BASE=$plugin "$tenon" conform liar --seed "$seed" "$@" \
     > "$tap_scratch/out" 2>&1
 }
 
@@ -39,7 +45,7 @@ caught() {
   [ -n "$by" ] || sed 's/^/# /' "$tap_scratch/out"
 }
 
-for base in cpu remote; do
+for base in cpu remote graphs; do
   conform '' $base --time-limit 60
   tap_ok $? "X3 an honest wrapper of $base passes"
   grep -A 3 '^not ok' "$tap_scratch/out" | sed 's/^/# /'
@@ -57,6 +63,16 @@ for base in cpu remote; do
   grep -q '^ok [0-9]* - N1-bits [^#]*$' "$tap_scratch/out"
   tap_ok $? "X3 with kernels"
 done
+
+# Graphs without what is optional, or refused, are the core's.
+for without in graph capture_after update captured_fills; do
+  TN_LIAR_WITHOUT=$without
+  for base in cpu graphs; do
+    conform '' $base --filter G,C,S6 --time-limit 60
+    tap_ok $? "G6 a wrapper of $base without $without keeps the rules"
+    grep -A 3 '^not ok' "$tap_scratch/out" | sed 's/^/# /'
+  done
+done
 unset TN_LIAR_WITHOUT
 
 grep -v '^#' "$top_srcdir/tests/liars.txt" > "$tap_scratch/lies"
@@ -67,7 +83,7 @@ done < "$tap_scratch/lies"
 # The table has every lie that the plugin can tell.
 told=$(sed -n 's/^  { "\([a-z_]*\)", lie_.*/\1/p' \
   "$top_srcdir"/tests/plugins/liar/*.c | LC_ALL=C sort)
-[ "$told" = "$(cut -d' ' -f1 "$tap_scratch/lies" | LC_ALL=C sort)" ]
+[ "$told" = "$(cut -d' ' -f1 "$tap_scratch/lies" | LC_ALL=C sort -u)" ]
 tap_ok $? "X3 every lie of the plugin is in the list"
 conform no_such_lie cpu --filter D1
 [ $? -ne 0 ] && grep -q 'is no lie' "$tap_scratch/out"

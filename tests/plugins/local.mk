@@ -42,14 +42,17 @@ device_tests += tests/queue_chaos
 # Breaks one promise of the interface, or none: see liar/liar.h.
 check_LTLIBRARIES += %D%/liar/tenon-liar.la
 %C%_liar_tenon_liar_la_SOURCES = \
+  %D%/liar/capture.c \
   %D%/liar/copy.c \
   %D%/liar/device.c \
   %D%/liar/entry.c \
+  %D%/liar/graph.c \
   %D%/liar/launch.c \
   %D%/liar/liar.h \
   %D%/liar/memory.c \
   %D%/liar/point.c \
-  %D%/liar/stream.c
+  %D%/liar/stream.c \
+  %D%/liar/update.c
 %C%_liar_tenon_liar_la_LDFLAGS = $(test_plugin_ldflags)
 
 # Lets entries fail on demand; exports its control beside its entry.

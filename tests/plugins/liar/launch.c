@@ -176,11 +176,12 @@ static tn_status take_failing(tn_backend_stream *stream, tn_error_info *info)
   return status;
 }
 
-void liar_fail_init(void)
+bool liar_fail_init(void)
 {
   const char *text = getenv("TENON_LIAR_FAIL");
-  if (!text || strncmp(text, "launch:", 7) != 0) return;
+  if (!text || strncmp(text, "launch:", 7) != 0) return false;
   failing = (unsigned)strtoul(text + 7, NULL, 10);
   liar_own.launch.launch = launch_failing;
   liar_own.stream.take_error = take_failing;
+  return true;
 }

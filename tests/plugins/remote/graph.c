@@ -290,18 +290,19 @@ static bool is_ready(const remote_node *node, const bool *has_run)
   return true;
 }
 
-/* Any node that may run now, looked for from a random one on. Looking at few
- * keeps large graphs cheap: the first that has not run is always ready. */
+/* Any node that may run now, each as likely as the others. Looking at few keeps
+ * large graphs cheap: the first that has not run is always ready. */
 static size_t choose(const tn_backend_graph *graph, const bool *has_run,
                      size_t first)
 {
   size_t rest = graph->count - first, reach = rest < 64 ? rest : 64;
-  size_t from = remote_chance((unsigned)reach);
-  for (size_t i = 0; i < reach; i++) {
-    size_t at = first + (from + i) % reach;
-    if (!has_run[at] && is_ready(&graph->nodes[at], has_run)) return at;
-  }
-  return first;
+  size_t chosen = first;
+  unsigned ready = 0;
+  for (size_t at = first; at < first + reach; at++)
+    if (!has_run[at] && is_ready(&graph->nodes[at], has_run) &&
+        remote_chance(++ready) == 0)
+      chosen = at;
+  return chosen;
 }
 
 void remote_run_finish(const remote_command *command)
