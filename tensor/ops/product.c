@@ -23,42 +23,61 @@ static tn_tensor *as_rows(tn_tensor *t)
 
 /* The gradient g of a product, with the dimensions that it has when a row or
  * a column counts as a matrix. */
-static tn_tensor *as_matrices(tn_tensor *g, const tn_tensor *a,
-                              const tn_tensor *b)
+static tn_tensor *as_matrices(tn_tensor *g, int left_ndim, int right_ndim)
 {
-  if (b->ndim == 1) g = tn_unsqueeze(g, -1);
-  return a->ndim == 1 ? tn_unsqueeze(g, -2) : g;
+  if (right_ndim == 1) g = tn_unsqueeze(g, -1);
+  return left_ndim == 1 ? tn_unsqueeze(g, -2) : g;
 }
 
-static tn_tensor *gradient_of_left(tn_tensor *g, tn_tensor *a, tn_tensor *b)
+/* Of a product with b on the right. */
+static tn_tensor *gradient_of_left(tn_tensor *g, int left_ndim, tn_tensor *b)
 {
   tn_tensor *matrix = b->ndim == 1 ? tn_unsqueeze(b, -1) : b;
-  tn_tensor *result = tn_matmul(as_matrices(g, a, b), turned(matrix));
-  return a->ndim == 1 ? tn_squeeze_dim(result, -2) : result;
+  tn_tensor *result = tn_matmul(as_matrices(g, left_ndim, b->ndim),
+                                turned(matrix));
+  return left_ndim == 1 ? tn_squeeze_dim(result, -2) : result;
 }
 
-/* One matrix on the right of many is one product over all their rows. */
-static tn_tensor *gradient_of_right(tn_tensor *g, tn_tensor *a, tn_tensor *b)
+/* Of a product with a on the left.  One matrix on the right of many is one
+ * product over all their rows. */
+static tn_tensor *gradient_of_right(tn_tensor *g, tn_tensor *a, int right_ndim)
 {
   tn_tensor *left = a->ndim == 1 ? tn_unsqueeze(a, 0) : a;
-  tn_tensor *right = as_matrices(g, a, b);
-  if (b->ndim <= 2) {
+  tn_tensor *right = as_matrices(g, a->ndim, right_ndim);
+  if (right_ndim <= 2) {
     left = as_rows(left);
     right = as_rows(right);
   }
   tn_tensor *result = tn_matmul(turned(left), right);
-  return b->ndim == 1 ? tn_squeeze_dim(result, -1) : result;
+  return right_ndim == 1 ? tn_squeeze_dim(result, -1) : result;
+}
+
+/* Each factor is kept for the gradient of the other one alone. */
+static void save_factors(tn_node *node, tn_tensor *a, tn_tensor *b)
+{
+  tn_node_save(node, node && tn_node_wants(node, 1) ? a : NULL);
+  tn_node_save(node, node && tn_node_wants(node, 0) ? b : NULL);
+}
+
+/* False, with the error set, if one that is needed is not there. */
+static bool saved_factors(tn_node *node, tn_tensor **a, tn_tensor **b)
+{
+  *a = tn_node_wants(node, 1) ? tn_node_saved(node, 0) : NULL;
+  *b = tn_node_wants(node, 0) ? tn_node_saved(node, 1) : NULL;
+  return (*a || !tn_node_wants(node, 1)) && (*b || !tn_node_wants(node, 0));
 }
 
 static tn_status matmul_formula(tn_node *node, tn_tensor **grads,
                                 tn_tensor **results)
 {
-  tn_tensor *a = tn_node_saved(node, 0), *b = tn_node_saved(node, 1);
-  if (!a || !b) return tn_last_status();
-  if (tn_node_wants(node, 0))
-    results[0] = gradient_of_left(grads[0], a, b);
-  if (tn_node_wants(node, 1))
-    results[1] = gradient_of_right(grads[0], a, b);
+  tn_tensor *a, *b;
+  if (!saved_factors(node, &a, &b)) return tn_last_status();
+  if (b)
+    results[0] = gradient_of_left(grads[0], tn_node_input_shape(node, 0).ndim,
+                                  b);
+  if (a)
+    results[1] = gradient_of_right(grads[0], a,
+                                   tn_node_input_shape(node, 1).ndim);
   return tn_node_check(node, results);
 }
 
@@ -92,8 +111,7 @@ static tn_tensor *product(tn_tensor *a, tn_tensor *b,
   tn_tensor *y = multiply(a, b, kind->name);
   if (y && tn_grad_needed(inputs, 2)) {
     tn_node *node = tn_node_new(kind, inputs, 2);
-    tn_node_save(node, a);
-    tn_node_save(node, b);
+    save_factors(node, a, b);
     y = tn_node_finish(node, y);
   }
   return tn_scope_give(y);
@@ -177,11 +195,10 @@ tn_tensor *tn_addmm(tn_tensor *c, tn_tensor *a, tn_tensor *b, double beta,
 static tn_status linear_formula(tn_node *node, tn_tensor **grads,
                                 tn_tensor **results)
 {
-  tn_tensor *x = tn_node_saved(node, 0), *weight = tn_node_saved(node, 1);
-  if (!x || !weight) return tn_last_status();
-  tn_tensor *g = grads[0];
-  if (tn_node_wants(node, 0)) results[0] = tn_matmul(g, weight);
-  if (tn_node_wants(node, 1)) {
+  tn_tensor *x, *weight, *g = grads[0];
+  if (!saved_factors(node, &x, &weight)) return tn_last_status();
+  if (weight) results[0] = tn_matmul(g, weight);
+  if (x) {
     tn_tensor *rows = x->ndim == 1 ? tn_unsqueeze(x, 0) : as_rows(x);
     g = g->ndim == 1 ? tn_unsqueeze(g, 0) : as_rows(g);
     results[1] = tn_matmul(turned(g), rows);
@@ -236,8 +253,7 @@ tn_tensor *tn_linear(tn_tensor *x, tn_tensor *weight, tn_tensor *bias)
   tn_placement_end(&placement);
   if (y && tn_grad_needed(inputs, 3)) {
     tn_node *node = tn_node_new(&linear_kind, inputs, 3);
-    tn_node_save(node, x);
-    tn_node_save(node, weight);
+    save_factors(node, x, weight);
     y = tn_node_finish(node, y);
   }
   return tn_scope_give(y);

@@ -95,13 +95,14 @@ static tn_status scatter_add_formula(tn_node *node, tn_tensor **grads,
                                      tn_tensor **results)
 {
   const int *dim = tn_node_data_of(node);
-  tn_tensor *index = tn_node_saved(node, 0);
-  if (!index) return tn_last_status();
   if (tn_node_wants(node, 0)) results[0] = grads[0];
-  if (tn_node_wants(node, 1))
+  if (tn_node_wants(node, 1)) {
+    tn_tensor *index = tn_node_saved(node, 0);
+    if (!index) return tn_last_status();
     results[1] = index->numel
                      ? tn_gather(grads[0], *dim, index)
                      : tn_new_zeros(grads[0], tn_node_input_shape(node, 1));
+  }
   return tn_node_check(node, results);
 }
 
@@ -168,7 +169,7 @@ static tn_node *record(tn_tensor *t, int dim, tn_tensor *index,
   tn_node *node = tn_node_new(&scatter_add_kind, inputs, 2);
   int *data = tn_node_data(node, sizeof *data);
   *data = dim;
-  tn_node_save(node, index);
+  tn_node_save(node, node && tn_node_wants(node, 1) ? index : NULL);
   return node;
 }
 

@@ -17,6 +17,7 @@ EVENTS = [
     ('var', 'var'),
     ('scaled_dot_product_attention', 'attention'),
     ('gather', 'gather'),
+    ('div', 'div'),
 ]
 
 
@@ -60,6 +61,9 @@ TABLE = [
      'PyTorch: one of the variables.*Tenon: accepts.*; after gather',
      'gather keeps its indices only, so its operand may change'),
     ('backward|grad_of', 'refusal',
+     'PyTorch: one of the variables.*Tenon: accepts.*; after div',
+     'a quotient is kept, so the dividend may change'),
+    ('backward|grad_of', 'refusal',
      'PyTorch: derivative for aten::floor_divide_ .*Tenon: accepts',
      'its gradient is 0'),
     ('floor_divide.*', 'value', 'PyTorch nan, Tenon -?inf',
@@ -80,12 +84,6 @@ TABLE = [
      'PyTorch squares 1 / x, which becomes 0, times infinity'),
     ('grad_of', 'gradient', 'PyTorch none, Tenon some.*; after no_grad',
      'B4: a view changed in tn_no_grad keeps its history, as a base does'),
-    ('backward|grad_of', 'refusal',
-     'PyTorch: accepts; Tenon: backward of (matmul|mm|bmm|linear): .* saved',
-     'B4: products keep both factors, also where one needs no gradient'),
-    ('backward|grad_of', 'refusal',
-     'PyTorch: accepts; Tenon: backward of scatter_add: a tensor .* saved',
-     'B4: scatter_add keeps its indices, even where no formula needs them'),
     ('backward|grad_of', 'refusal',
      'PyTorch: accepts; Tenon: backward of (div|rdiv_scalar): .* saved',
      'B4: a quotient is kept; PyTorch keeps a dividend or a reciprocal'),

@@ -276,11 +276,13 @@ def reduction_bound(name, v, rest):
         return (4, 8), f'torch.{name}(size({v}){rest})'
     if name == 'prod':
         return (64, 0), None
-    if name in ('var', 'std'):
-        # What rounding the mean leaves of equal numbers, squared in var.
-        power = 2 if name == 'var' else 1
-        return (64, 8), (f'(size({v}).max() * 2**-{20 * (power - 1)})'
-                         f' * size({v}).max()**{power - 1}')
+    if name == 'std':
+        return (64, 8), f'size({v}).max()'
+    if name == 'var':
+        # What rounding the mean leaves: its square of equal numbers, else
+        # in proportion to how far they are from it.
+        return (64, 8), (f'size({v}).max() * (size({v}).max() * 2**-20 + '
+                         f'size(torch.std({v}{rest})))')
     if name == 'norm':
         return (64, 8), None
     return None, None

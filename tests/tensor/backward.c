@@ -283,6 +283,27 @@ static void test_grad_of_prunes(void)
           "backward of mul", "B4 which else would fail");
 }
 
+/* What no wanted gradient needs may change. */
+static void test_keeps_no_more(void)
+{
+  tn_tensor *w = tn_full(TN_SHAPE(2, 2), 2, .requires_grad = true);
+  tn_tensor *x = tn_ones(TN_SHAPE(2, 2));
+  tn_tensor *y = tn_add(tn_matmul(x, w), tn_linear(x, w, NULL));
+  tn_no_grad tn_zero_(w);
+  tap_ok(tn_backward(tn_sum(y)) == TN_OK, "B4 a factor whose partner needs no "
+         "gradient may change");
+  tap_is_text(text_of(tn_grad(w)), "4 4 4 4", "B4 the gradient is right");
+  y = tn_matmul(x, w);
+  tn_zero_(x);
+  refused(tn_backward(tn_sum(y)), TN_MODIFIED_IN_PLACE, "backward of matmul",
+          "B4 the one that is needed may not");
+  tn_tensor *index = tn_zeros(TN_SHAPE(2, 2), .dtype = TN_I64);
+  y = tn_scatter_add(w, 0, index, x);
+  tn_add_scalar_(index, 1);
+  tap_ok(tn_backward(tn_sum(y)) == TN_OK, "B4 nor are indices kept that only "
+         "the values' gradient needs");
+}
+
 static void test_twice(void)
 {
   tn_tensor *x = leaf3(1, 2, 3), *y = tn_sum(tn_mul(tn_mul(x, x), x)), *g;
@@ -447,6 +468,7 @@ int main(void)
   tn_with_scope test_grad_of();
   tn_with_scope test_grad_of_refusals();
   tn_with_scope test_grad_of_prunes();
+  tn_with_scope test_keeps_no_more();
   tn_with_scope test_twice();
   tn_with_scope test_retain_grad();
   tn_with_scope test_set_grad();
