@@ -95,12 +95,17 @@ check_PROGRAMS += %D%/out_of_memory
 %C%_out_of_memory_LDADD = $(libtenon_la_OBJECTS)
 %C%_out_of_memory_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-check_PROGRAMS += %D%/host_memory
-%C%_host_memory_SOURCES = %D%/host_memory.c %D%/tap.c
-%C%_host_memory_LDADD = $(libtenon_la_OBJECTS)
-%C%_host_memory_LDFLAGS = $(AM_LDFLAGS) \
+failing_malloc = %D%/failing_malloc.c %D%/failing_malloc.h
+failing_malloc_ldflags = \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup \
   -Wl,--wrap=posix_memalign
+check_PROGRAMS += %D%/host_memory
+%C%_host_memory_SOURCES = %D%/host_memory.c %D%/host_memory_blocks.c \
+  %D%/host_memory_graphs.c %D%/host_memory_names.c \
+  %D%/host_memory_scenarios.c %D%/host_memory_scenarios.h \
+  $(failing_malloc) %D%/tap.c
+%C%_host_memory_LDADD = $(libtenon_la_OBJECTS)
+%C%_host_memory_LDFLAGS = $(AM_LDFLAGS) $(failing_malloc_ldflags)
 check_PROGRAMS += %D%/history
 %C%_history_SOURCES = %D%/history.c $(manual_test)
 %C%_history_LDADD = $(tests_ldadd)

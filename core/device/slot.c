@@ -58,10 +58,23 @@ void tn_slot_unlock(tn_backend_slot *slot)
   pthread_mutex_unlock(&slot->lock);
 }
 
-static tn_status refuse(const tn_backend_slot *slot)
+static tn_status refuse_for(const tn_backend_slot *slot, const char *reason)
 {
   return tn_error(slot->refusal, "backend \"%s\": %s: %s",
-                  slot->backend.name, slot->path, slot->reason);
+                  slot->backend.name, slot->path, reason);
+}
+
+static tn_status refuse(const tn_backend_slot *slot)
+{
+  return refuse_for(slot, slot->reason);
+}
+
+/* The host's memory may be there at the next use. */
+static tn_status refuse_this_time(const tn_backend_slot *slot)
+{
+  char reason[TN_BACKEND_TEXT_SIZE];
+  snprintf(reason, sizeof reason, "%s", tn_error_message());
+  return refuse_for(slot, reason);
 }
 
 static tn_status load(tn_backend_slot *slot)
@@ -74,8 +87,9 @@ static tn_status load(tn_backend_slot *slot)
                           memory_order_release);
     return TN_OK;
   }
-  slot->reason = strdup(tn_error_message());
-  if (!slot->reason) return slot->refusal; /* tried again with more memory */
+  slot->reason = slot->refusal == TN_OUT_OF_MEMORY
+                     ? NULL : strdup(tn_error_message());
+  if (!slot->reason) return refuse_this_time(slot);
   atomic_store_explicit(&slot->stage, TN_STAGE_REFUSED, memory_order_release);
   return refuse(slot);
 }

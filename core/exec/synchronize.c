@@ -113,15 +113,45 @@ static tn_status refuse_late(tn_stream *stream, uint64_t timeout)
                   device, (double)timeout / 1e6);
 }
 
+static tn_status wait_for_point(tn_stream *stream, uint64_t timeout)
+{
+  tn_device_state *state = stream->state;
+  const tn_backend_stream_table *calls = &state->backend->stream;
+  tn_point point;
+  pthread_mutex_lock(&stream->lock);
+  tn_status status = calls->record(stream->handle, 0, &point);
+  bool has_point = status == TN_OK;
+  stream->is_unflushed |= has_point;
+  if (has_point) status = flush(stream);
+  pthread_mutex_unlock(&stream->lock);
+  if (status == TN_OK)
+    status = calls->host_wait(state->handle, &point, timeout);
+  if (has_point) calls->point_release(state->handle, &point);
+  return status;
+}
+
+/* Without memory for a moment: whoever gives memory back relies on having
+ * waited. If that fails too, the error of the first try stays. */
+static tn_status wait_without_moment(tn_stream *stream, uint64_t timeout,
+                                     const tn_error_state *before)
+{
+  tn_status status = wait_for_point(stream, timeout);
+  if (status == TN_OK) tn_error_restore(before);
+  return status == TN_OK || status == TN_TIMEOUT ? status : TN_OUT_OF_MEMORY;
+}
+
 tn_status tn_stream_wait_idle(tn_stream *stream, uint64_t timeout)
 {
   tn_moment *moment;
+  tn_error_state before;
   if (tn_is_captured(stream))
     return tn_capture_refuse(stream, "wait of the host (synchronising, "
                              "reading)");
+  tn_error_save(&before);
   tn_status status = tn_stream_moment(stream, TN_MOMENT_FLUSH, &moment);
-  if (status != TN_OK) return status;
-  status = tn_moment_wait(moment, timeout);
+  if (status == TN_OK) status = tn_moment_wait(moment, timeout);
+  else if (status == TN_OUT_OF_MEMORY)
+    status = wait_without_moment(stream, timeout, &before);
   tn_moment_release(moment);
   return status == TN_TIMEOUT ? refuse_late(stream, timeout) : status;
 }

@@ -23,7 +23,14 @@ tn_status tn_graph_invalidate(tn_graph *graph, const char *format, ...)
     va_end(arguments);
     graph->is_invalid = true;
   }
-  return tn_error(TN_CAPTURE_VIOLATION, "%s", graph->failure);
+  return tn_error(graph->verdict, "%s", graph->failure);
+}
+
+tn_status tn_graph_invalidate_for_memory(tn_graph *graph, const char *call)
+{
+  if (!graph->is_invalid) graph->verdict = TN_OUT_OF_MEMORY;
+  return tn_graph_invalidate(graph, "%s: no memory for the graph's %zu nodes",
+                             call, graph->nodes.count);
 }
 
 /* The stream's lane, with the lock held; NULL, and no lock, if the capture is
@@ -58,7 +65,7 @@ static tn_graph_node *append(tn_lane *lane, tn_graph_node_kind kind)
   node->lane = lane->number;
   return node;
 fail:
-  tn_graph_invalidate(graph, "capture: no memory for the graph's nodes");
+  tn_graph_invalidate_for_memory(graph, "capture");
   return NULL;
 }
 

@@ -78,8 +78,7 @@ static void check_joined(tn_graph *graph)
 {
   const tn_lane *loose;
   if (!tn_lanes_find_unjoined(graph, &loose))
-    tn_graph_invalidate(graph, "end of capture: no host memory to check %zu "
-                        "nodes", graph->nodes.count);
+    tn_graph_invalidate_for_memory(graph, "end of capture");
   else if (loose)
     tn_graph_invalidate(graph, "end of capture: stream %d of the capture has "
                         "work that the stream where it began did not wait "
@@ -105,7 +104,7 @@ static tn_status stop(tn_graph *graph)
     tn_stream_pop(&graph->guard);
   graph->guard.active = 0;
   return is_good ? TN_OK
-                 : tn_error(TN_CAPTURE_VIOLATION, "%s", graph->failure);
+                 : tn_error(graph->verdict, "%s", graph->failure);
 }
 
 /* The graph's lock is held. */
@@ -211,6 +210,7 @@ static tn_status start(tn_graph *graph, tn_stream *stream,
                        const tn_graph_options *options)
 {
   graph->is_invalid = false;
+  graph->verdict = TN_CAPTURE_VIOLATION;
   graph->failure[0] = 0;
   graph->mode = options->mode;
   graph->owner = pthread_self();
@@ -242,12 +242,20 @@ static tn_status begin(tn_graph *graph, tn_stream *stream,
   status = check_others(graph, options->mode);
   if (status == TN_OK) status = start(graph, stream, options);
   pthread_mutex_unlock(&tn_capture_lock);
-  if (status != TN_OK) {
-    drop_pool(graph);
-    return status;
-  }
-  graph->guard = tn_stream_push(stream);
-  return TN_OK;
+  if (status != TN_OK) drop_pool(graph);
+  return status;
+}
+
+/* The stream is made current first: there may be no memory for that. */
+static tn_status begin_on(tn_graph *graph, tn_stream *stream,
+                          const tn_graph_options *options)
+{
+  tn_stream_guard guard = tn_stream_push(stream);
+  if (!guard.active) return tn_last_status();
+  tn_status status = begin(graph, stream, options);
+  if (status == TN_OK) graph->guard = guard;
+  else tn_stream_pop(&guard);
+  return status;
 }
 
 tn_status tn_graph_begin_with(tn_graph *graph, tn_graph_options options)
@@ -257,7 +265,7 @@ tn_status tn_graph_begin_with(tn_graph *graph, tn_graph_options options)
   if (!stream) return tn_last_status();
   tn_status status = tn_enter(stream->state);
   if (status != TN_OK) return status;
-  status = begin(graph, stream, &options);
+  status = begin_on(graph, stream, &options);
   tn_leave();
   return status;
 }

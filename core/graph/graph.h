@@ -48,6 +48,7 @@ struct tn_graph {
   int lane_count;
   tn_capture_mark *marks;
   bool is_invalid;
+  tn_status verdict; /* TN_OUT_OF_MEMORY: for want of the host's memory */
   char failure[TN_ERROR_TEXT_SIZE]; /* what happened first */
   tn_graph *next;        /* of those that capture */
 
@@ -89,6 +90,9 @@ bool tn_lanes_find_unjoined(const tn_graph *graph, const tn_lane **found);
  * error to what happened first. */
 tn_status tn_graph_invalidate(tn_graph *graph, const char *format, ...)
     TN_PRINTF(2, 3);
+
+/* Locked. The same with TN_OUT_OF_MEMORY. */
+tn_status tn_graph_invalidate_for_memory(tn_graph *graph, const char *call);
 
 /* Locked. Moments of the capture are complete from now on. */
 void tn_graph_end_marks(tn_graph *graph);

@@ -13,8 +13,9 @@
  *
  * What a capture cannot hold (synchronising, reading on the host, copies from
  * or to pageable host memory, work of a default stream) is refused with
- * TN_CAPTURE_VIOLATION; the capture is invalid then, tn_graph_end fails with
- * what happened first, and the streams are usable again.
+ * TN_CAPTURE_VIOLATION; the capture is invalid then (as it is for want of
+ * host memory: TN_OUT_OF_MEMORY), tn_graph_end fails with what happened
+ * first, and the streams are usable again.
  *
  * A capture is of one device. Thread-safe; replays of one graph run one after
  * the other. A host function in a graph may hold up those of other graphs: it

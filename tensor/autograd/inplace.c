@@ -85,6 +85,13 @@ tn_tensor *tn_inplace_end(tn_tensor *t, tn_node *node)
   return tn_inplace_end_at(t, node, 0);
 }
 
+tn_tensor *tn_inplace_end_recorded(tn_tensor *t, tn_node *node)
+{
+  if (node) return tn_inplace_end_at(t, node, 0);
+  atomic_fetch_add_explicit(&t->storage->version, 1, memory_order_relaxed);
+  return NULL;
+}
+
 tn_tensor *tn_view_finish(tn_tensor *view, tn_tensor *t,
                           const tn_node_kind *kind, const void *data,
                           size_t size)

@@ -102,6 +102,9 @@ tn_status tn_inplace_begin(tn_tensor *t, const char *operation);
  *     }
  *     return tn_inplace_end(a, node); */
 tn_tensor *tn_inplace_end(tn_tensor *t, tn_node *node);
+/* The same of an operation that has to be recorded: without a node (there was
+ * no memory) it fails. */
+tn_tensor *tn_inplace_end_recorded(tn_tensor *t, tn_node *node);
 tn_tensor *tn_inplace_end_at(tn_tensor *t, tn_node *node, int output);
 
 /* Gives a new view of t its history. `kind` computes the gradient of t from

@@ -162,9 +162,10 @@ static tn_tensor *change(tn_binary *op, tn_elementwise *kernel,
   tn_tensor *old = keep_old(op, kind, inputs), *result = NULL;
   if (old &&
       run_into(op, kernel, ready, a, number, op->inplace) == TN_OK)
-    result = tn_inplace_end(a, is_recorded(kind, inputs)
-                                   ? record(op, kind, inputs, old, a, data)
-                                   : NULL);
+    result = is_recorded(kind, inputs)
+                 ? tn_inplace_end_recorded(a, record(op, kind, inputs, old, a,
+                                                     data))
+                 : tn_inplace_end(a, NULL);
   tn_scope_pop(&scope);
   return result;
 }

@@ -197,6 +197,7 @@ tn_tensor *tn_copy_with_(tn_tensor *dst, tn_tensor *src,
   if (status != TN_OK) return NULL;
   bool is_recorded = tn_grad_needed(&src, 1) &&
                      tn_dtype_is_float((tn_dtype)dst->dtype);
-  return tn_inplace_end(dst, is_recorded ? tn_node_new(&copy_kind, &src, 1)
-                                         : NULL);
+  return is_recorded
+             ? tn_inplace_end_recorded(dst, tn_node_new(&copy_kind, &src, 1))
+             : tn_inplace_end(dst, NULL);
 }

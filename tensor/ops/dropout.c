@@ -48,10 +48,9 @@ static tn_tensor *drop(tn_tensor *t, dropout_data data)
   if (y && tn_grad_needed(&t, 1)) {
     tn_node *node = tn_node_new(&kind, &t, 1);
     dropout_data *kept = tn_node_data(node, sizeof data);
-    if (kept) {
-      *kept = data;
+    *kept = data;
+    if (node && tn_node_data_of(node) == kept)
       tn_random_piece_retain(data.piece);
-    }
     y = tn_node_finish(node, y);
   }
   return tn_scope_give(y);

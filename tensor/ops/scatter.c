@@ -194,11 +194,12 @@ static tn_tensor *scatter_add(tn_tensor *t, int dim, tn_tensor *index,
     y = status == TN_OK ? t : NULL;
   }
   if (y) {
-    tn_node *node = tn_grad_needed(inputs, 2) ? record(t, dim, ready, values)
-                                              : NULL;
+    bool is_recorded = tn_grad_needed(inputs, 2);
+    tn_node *node = is_recorded ? record(t, dim, ready, values) : NULL;
     if (in_place)
-      y = tn_inplace_end(t, node);
-    else if (node)
+      y = is_recorded ? tn_inplace_end_recorded(t, node)
+                      : tn_inplace_end(t, NULL);
+    else if (is_recorded)
       y = tn_node_finish(node, y);
   }
   tn_release(ready);

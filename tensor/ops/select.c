@@ -86,7 +86,6 @@ static const tn_node_kind masked_fill_kind = {
 
 static tn_node *record(tn_tensor *t, tn_tensor *mask)
 {
-  if (!tn_grad_needed(&t, 1)) return NULL;
   tn_node *node = tn_node_new(&masked_fill_kind, &t, 1);
   tn_node_save(node, mask);
   return node;
@@ -145,7 +144,9 @@ tn_tensor *tn_masked_fill_(tn_tensor *t, tn_tensor *mask, double value)
       tn_inplace_begin(t, name) == TN_OK &&
       tn_operands_part(&ready, 1, t, name) == TN_OK &&
       fill(&ready, t, value) == TN_OK)
-    result = tn_inplace_end(t, record(t, mask));
+    result = tn_grad_needed(&t, 1)
+                 ? tn_inplace_end_recorded(t, record(t, mask))
+                 : tn_inplace_end(t, NULL);
   tn_operands_end(&ready);
   return result;
 }

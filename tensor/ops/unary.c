@@ -102,8 +102,10 @@ static tn_tensor *change(tn_unary *op, tn_elementwise *kernel,
   tn_tensor *old = t, *result = NULL;
   if (is_recorded && op->need == TN_NEEDS_ARGUMENT) old = tn_clone(t);
   if (old && run_into(op, kernel, ready, t, numbers, count) == TN_OK)
-    result = tn_inplace_end(t, is_recorded ? record(op, t, old, t, numbers,
-                                                    count) : NULL);
+    result = is_recorded
+                 ? tn_inplace_end_recorded(t, record(op, t, old, t, numbers,
+                                                     count))
+                 : tn_inplace_end(t, NULL);
   tn_scope_pop(&scope);
   return result;
 }

@@ -99,10 +99,11 @@ check_PROGRAMS += %D%/abuse
 device_tests += %D%/abuse
 
 check_PROGRAMS += %D%/host_memory
-%C%_host_memory_SOURCES = %D%/host_memory.c $(tensor_test)
+%C%_host_memory_SOURCES = %D%/host_memory.c %D%/host_memory.h \
+  %D%/host_memory_models.c %D%/host_memory_tensors.c $(failing_malloc) \
+  $(tensor_test)
 %C%_host_memory_LDADD = $(libtenon_tensor_la_OBJECTS) libtenon.la -lm
-%C%_host_memory_LDFLAGS = $(AM_LDFLAGS) \
-  -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
+%C%_host_memory_LDFLAGS = $(AM_LDFLAGS) $(failing_malloc_ldflags)
 
 check_PROGRAMS += %D%/placement
 %C%_placement_SOURCES = %D%/placement.c $(values_test)
