@@ -329,7 +329,7 @@ static void test_no_caching(void)
   tn_block *block = NULL;
   tn_with_stream(stream) block = get(1000);
   tap_is_int((long)manual->used(0), 1000,
-             "M8 without caching the device is asked for just that");
+             "M8 A114 without caching the device is asked for just that");
   tn_stream_call(stream, nothing, NULL);
   tn_stream *other = tn_default_stream(manual_first);
   tn_stream_call(other, nothing, NULL);

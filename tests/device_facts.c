@@ -99,10 +99,10 @@ static void check_absent(void)
              TN_NO_SUCH_DEVICE, "one device only");
   void *native = &plain;
   tap_is_int(tn_device_native(plain, &native), TN_UNSUPPORTED,
-             "X3 an absent entry is refused");
+             "X3 A329 an absent entry is refused");
   tap_is_text(tn_error_message(),
               "backend \"good\" has no device.native_handle",
-              "X3 naming backend and function");
+              "X3 A322 naming backend and function");
   tap_ok(native == NULL, "and gives nothing");
   tap_is_int(tn_device_native(fake(0), &native), TN_OK, "a native handle");
   tap_ok(native != NULL, "is given");

@@ -63,7 +63,8 @@ static void check_format(void)
     "cpu:00", "cpu:01", "cuda:01",                                /* A003 */
     "cuda:", "cpu:0:", ":", "::", ":0",                           /* A004 */
     "cpu:0:0", "cuda:1:2",                                        /* A005 */
-    "cpu:x", "cpu:foo", "cuda:cuda", "cpu:-1", "cuda:-1", "cuda:+1",
+    "cpu:x", "cpu:foo", "cuda:cuda", "cpu:-1", /* A006 */
+    "cuda:-1", "cuda:+1",
     "cuda:2 ", "cuda: 2", "cuda:2 2", "cuda:2.", "cuda:2?",       /* A007 */
     "cuda:?2", "cuda:2.232", "cuda:2 cuda:3", "cuda:2+cuda:3",
     "cuda:2cuda:3", " cuda:0", "cuda ", "\tcpu", "cpu\n",         /* A008 */

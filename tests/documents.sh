@@ -1,6 +1,6 @@
 #!/bin/sh
-# The documentation and the code name the same environment variables, and
-# links within the documentation lead somewhere.
+# The documentation and the code name the same environment variables, links
+# within the documentation lead somewhere, and its commands are there.
 . "${top_srcdir:=.}/tests/tap.sh"
 cd "$top_srcdir" || exit 1
 
@@ -44,6 +44,34 @@ dangling() {
   done
 }
 
+# Options that pages give to a command of tenon and its manual lacks.
+strange_options() {
+  grep -hoE 'tenon (conform|devices|doctor|memory|new-backend) [^`#|&]*' \
+    $(pages | grep '\.md$') | while read -r _ command rest; do
+    for option in $(printf '%s\n' "$rest" | grep -oE -e '--[a-z]+'); do
+      grep -q "^\.It Fl .-${option#--}" "docs/man/tenon-$command.1" ||
+        echo "tenon $command $option"
+    done
+  done
+}
+
+# Programs of this tree that pages run, as "./run examples/NAME/NAME" or
+# "tests/NAME.sh", and that are not there; targets of make that no file has.
+strange_programs() {
+  grep -hoE '(\./run |`|^    )(examples|tests|tools)/[a-z0-9_/.-]+(`| |$)' \
+    $(pages | grep '\.md$') | sed 's/^[^a-z]*//; s/^run //; s/[` ]$//' |
+    sort -u | while read -r program; do
+      [ -e "$program" ] || [ -e "$program.c" ] || [ -e "$program.sh" ] ||
+        grep -rqw "${program##*/}" --include='*.mk' . || echo "$program"
+    done
+  grep -hoE '(^    |`)make [a-z][a-z-]*' $(pages | grep '\.md$') |
+    sed 's/^[^m]*make //' | sort -u |
+    grep -vxE 'check|install|distcheck' | while read -r target; do
+    grep -qE "^[a-z -]*\b${target}[a-z -]*:" Makefile.am \
+      $(find . -name '*.mk') || echo "make $target"
+  done
+}
+
 top_builddir=$(cd "${top_builddir:-.}" && pwd)
 tap_folder
 code=$(in_code)
@@ -58,5 +86,7 @@ else
 fi
 tap_empty "$(beyond "$written" "$code")" \
   "every documented variable is in the code"
+tap_empty "$(strange_options)" "options of tenon in pages are in its manual"
+tap_empty "$(strange_programs)" "programs that pages run are there"
 tap_empty "$(dangling)" "links between documents lead somewhere"
 tap_done

@@ -226,8 +226,9 @@ static tn_status commit(deed which, float *y)
 static void test_refusals(void)
 {
   static const char *const names[] = {
-    "synchronising", "synchronising the device", "a query", "a read",
-    "a copy of pageable memory", "the default stream waiting", "nesting"
+    "synchronising", "synchronising the device", "a query",
+    "A187 a read to pageable memory", "A187 a copy of pageable memory",
+    "the default stream waiting", "nesting"
   };
   float *y = tn_malloc(device, COUNT * sizeof *y);
   for (deed which = 0; which < DEEDS; which++) {

@@ -70,8 +70,8 @@ static void test_steady(const scenario *of, const place *at)
       bad += wrong != NULL;
       before = host_live;
     }
-  tap_is_int(bad, 0, "M3 X3 %s: %s: each of %ld allocations fails in turn",
-             at->first, of->name, total);
+  tap_is_int(bad, 0, "M3 X3 R56 %s: %s: each of %ld allocations fails "
+             "in turn", at->first, of->name, total);
 }
 
 /* ---- in a process that has not used the library ---- */

@@ -1,5 +1,5 @@
-/* Programs that end without cleaning up, on any device (rules X4, R10, R44).
- * The program runs itself as each of those below. */
+/* Programs that end without cleaning up, on any device (rule X4; rows R10,
+ * R43, R44). The program runs itself as each of those below. */
 #include "config.h"
 
 #include "tests/test_device.h"
@@ -194,19 +194,19 @@ static int leave_compiling(void)
 }
 
 static const struct program {
-  const char *name, *what;
+  const char *name, *row, *what;
   int (*run)(void);
   int times;
 } programs[] = {
-  { "all", "that leaves everything behind", leave_all, 3 },
-  { "thread", "that ends in a thread", leave_in_thread, 3 },
-  { "beside", "that ends while threads use the library",
+  { "all", "R10", "that leaves everything behind", leave_all, 3 },
+  { "thread", "R10", "that ends in a thread", leave_in_thread, 3 },
+  { "beside", "R43", "that ends while threads use the library",
     leave_beside_threads, 10 },
-  { "shutdown", "that ends the library, which then refuses all",
+  { "shutdown", "R44", "that ends the library, which then refuses all",
     shut_down, 1 },
-  { "compiling", "that ends while its first kernel is compiled",
+  { "compiling", "R10", "that ends while its first kernel is compiled",
     leave_compiling, 2 },
-  { "late", "that releases after the end", release_at_exit, 2 },
+  { "late", "R44", "that releases after the end", release_at_exit, 2 },
 };
 
 static int run_self(const char *self, const char *name)
@@ -247,8 +247,8 @@ int main(int count, char **arguments)
     int status = is_found ? GOOD : -1;
     for (int j = 0; j < programs[i].times && status == GOOD; j++)
       status = run_self(self, programs[i].name);
-    tap_is_int(status, GOOD, "X4 a program %s keeps its exit status",
-               programs[i].what);
+    tap_is_int(status, GOOD, "X4 %s a program %s keeps its exit status",
+               programs[i].row, programs[i].what);
   }
   return tap_done();
 }

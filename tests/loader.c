@@ -24,7 +24,7 @@ static void refuse(const char *name, tn_status status, const char *reason)
   tn_clear_error();
   tn_device_info info;
   tap_is_int(tn_device_get_info(device, &info), status,
-             "X2 %s is refused: %s", name, tn_status_name(status));
+             "X2 R66 %s is refused: %s", name, tn_status_name(status));
   tap_has(tn_error_message(), reason, "X2 and says \"%s\"", reason);
   snprintf(path, sizeof path, "/tenon-%s.so: ", name);
   tap_has(tn_error_message(), path, "X2 and names the file");

@@ -88,6 +88,18 @@ static void test_current(void)
   tap_ok(!entered, "D6 a block without a stream is skipped");
 }
 
+static void test_names(void)
+{
+  char text[TN_DEVICE_TEXT_SIZE];
+  tn_device_format(second, text, sizeof text);
+  tn_stream *standard = tn_default_stream(second), *as_current = NULL;
+  tn_with_device(second)
+    as_current = tn_default_stream((tn_device){ second.backend, -1 });
+  tap_ok(tn_default_stream(tn_device_of(text)) == standard &&
+             as_current == standard,
+         "A326 a device's stream by name, by number and as the current one");
+}
+
 static void test_two_devices(void)
 {
   if (second.backend == 0) {
@@ -97,6 +109,9 @@ static void test_two_devices(void)
   tn_device_info info;
   tn_device_get_info(device, &info);
   tn_stream *other = tn_stream_new(second, 0);
+  test_names();
+  if (strcmp(info.backend, "remote") == 0)
+    tap_is_int(tn_device_count("remote"), 2, "A324 two rehearsal devices");
   tap_ok(tn_default_stream(device) != tn_default_stream(second),
          "A061 devices have default streams of their own");
   tn_set_stream(other);
@@ -130,6 +145,33 @@ static void *look(void *stream)
   bool is_default = tn_current_stream(device) == tn_default_stream(device);
   tn_set_stream(stream);
   return is_default && tn_current_stream(device) == stream ? stream : NULL;
+}
+
+/* The first thing that a thread does. */
+static void *copy_first(void *argument)
+{
+  int number = 7, seen = 0;
+  void *memory = tn_malloc(*(const tn_device *)argument, sizeof number);
+  tn_copy(memory, *(const tn_device *)argument, &number, test_host,
+          sizeof number, false);
+  tn_copy(&seen, test_host, memory, *(const tn_device *)argument, sizeof seen,
+          false);
+  tn_free(memory);
+  return seen == 7 ? argument : NULL;
+}
+
+/* Nothing that a driver keeps for each thread is set up in a new one. */
+static void test_first_calls(void)
+{
+  tn_device *devices[] = { &device, &second };
+  for (int i = 0; i < (second.backend == 0 ? 1 : 2); i++) {
+    pthread_t thread;
+    void *result = NULL;
+    pthread_create(&thread, NULL, copy_first, devices[i]);
+    pthread_join(thread, &result);
+    tap_ok(result != NULL, "D6 R46 a new thread begins with a copy, to device "
+           "%d", devices[i]->index);
+  }
 }
 
 static void test_thread(void)
@@ -262,6 +304,7 @@ int main(void)
   test_current();
   test_two_devices();
   test_thread();
+  test_first_calls();
   test_gated();
   test_refusals();
   return tap_done();

@@ -25,9 +25,9 @@ static void check_streams(tn_device device)
              "streams wait for each other");
   tap_ok(tn_stream_wrap(device, &called) == NULL &&
              tn_last_status() == TN_UNSUPPORTED,
-         "X3 what cannot be supplied is refused");
+         "X3 A329 what cannot be supplied is refused");
   tap_is_text(tn_error_message(), "backend \"fake\" has no stream.wrap",
-              "X3 naming backend and function");
+              "X3 A322 naming backend and function");
   tn_stream_release(stream);
 }
 

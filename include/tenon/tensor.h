@@ -139,7 +139,8 @@ TN_API tn_tensor *tn_randn_like_with(const tn_tensor *like,
 typedef struct tn_to_options {
   tn_device device;
   tn_dtype dtype;
-  bool non_blocking; /* as in tn_copy */
+  bool non_blocking; /* as in tn_copy; what comes to cpu is pinned then, and
+                      * there when the stream got that far */
   bool copy;         /* a new tensor even if nothing changes */
   char tn_end_;
 } tn_to_options;

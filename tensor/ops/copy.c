@@ -44,6 +44,16 @@ static tn_tensor *packed(tn_tensor *t, tn_dtype dtype, const char *operation)
   return tn_tensor_converted(t, dtype, tn_tensor_shape(t), operation);
 }
 
+/* Of a copy to the host that nothing waits for, the host's side is pinned. */
+static tn_tensor *new_at(tn_place *place, tn_dtype dtype, const tn_tensor *t,
+                         bool non_blocking, const char *operation)
+{
+  bool is_to_host = place->is_cpu && !tn_tensor_place(t)->is_cpu;
+  return non_blocking && is_to_host
+             ? tn_tensor_new_pinned(place, dtype, tn_tensor_shape(t))
+             : tn_tensor_new(place, dtype, tn_tensor_shape(t), operation);
+}
+
 /* On another place. The smaller of the two dtypes travels. */
 static tn_tensor *moved(tn_tensor *t, tn_place *place, tn_dtype dtype,
                         bool non_blocking, const char *operation)
@@ -53,11 +63,10 @@ static tn_tensor *moved(tn_tensor *t, tn_place *place, tn_dtype dtype,
   tn_dtype travelling = is_cast_first ? dtype : own;
   tn_tensor *from = packed(t, travelling, operation);
   if (!from) return NULL;
-  tn_tensor *to = tn_tensor_new(place, travelling, tn_tensor_shape(t),
-                                operation);
   bool is_last = travelling == dtype;
-  if (to && copy_block(to, from, non_blocking && is_last && from == t) !=
-                TN_OK) {
+  bool is_queued = non_blocking && is_last && from == t;
+  tn_tensor *to = new_at(place, travelling, t, is_queued, operation);
+  if (to && copy_block(to, from, is_queued) != TN_OK) {
     tn_release(to);
     to = NULL;
   }

@@ -212,6 +212,51 @@ static void test_several(void)
   tn_callable_release(&graphed[1]);
 }
 
+/* Three calls, of three layers, whose graphs share a pool. */
+static void test_same_pool(void)
+{
+  tn_nn_module *layers[3];
+  tn_callable eager[3], graphed[3] = { { 0 } };
+  tn_mem_pool *pool = tn_mem_pool_new(device);
+  tn_with_scope {
+    tn_tensor *x = draw(true), *got[7], *wanted[7];
+    void *places[6];
+    bool is_made = true, is_equal = true, is_apart = true;
+    for (int i = 0; i < 3; i++) {
+      layers[i] = tn_nn_linear(WIDTH, WIDTH, true, .device = device);
+      eager[i] = tn_nn_callable(layers[i]);
+      tn_tensor *sample = draw(true);
+      is_made &= tn_make_graphed_callables(&eager[i], 1, &sample, 1,
+                                           &graphed[i], .pool = pool) ==
+                 TN_OK;
+    }
+    tap_ok(is_made, "C1 A254 three callables in one pool");
+    for (int turn = 0; turn < 2; turn++) {
+      const tn_callable *of = turn ? graphed : eager;
+      tn_tensor **into = turn ? got : wanted, *y = x;
+      for (int i = 0; i < 3; i++) y = tn_callable_call(&of[i], &y, 1);
+      into[6] = tn_clone(y);
+      tn_backward(tn_sum(tn_mul(y, y)));
+      for (int i = 0; i < 6; i++)
+        places[i] = tn_data_ptr(tn_grad(tn_nn_parameter_at(layers[i / 2],
+                                                           i % 2)));
+      for (int i = 0; i < 3; i++) keep_grads(layers[i], into + 2 * i);
+    }
+    for (int i = 0; i < 7; i++) is_equal &= is_same(got[i], wanted[i]);
+    tap_ok(is_equal, "C1 A254 values and gradients as without graphs");
+    for (int i = 0; i < 6; i++)
+      for (int k = 0; k < i; k++)
+        is_apart &= places[i] != places[k];
+    tap_ok(is_apart, "C1 A254 no two gradients lie in one place");
+  }
+  for (int i = 0; i < 3; i++) {
+    tn_callable_release(&graphed[i]);
+    tn_callable_release(&eager[i]);
+    tn_nn_module_release(layers[i]);
+  }
+  tn_mem_pool_release(pool);
+}
+
 int main(void)
 {
   device = test_device();
@@ -223,6 +268,7 @@ int main(void)
   test_without_gradient();
   test_refusals();
   test_several();
+  test_same_pool();
   tn_synchronize(device);
   tap_is_int((long long)tn_memory_allocated(device), (long long)before,
              "G4 all memory is given back");

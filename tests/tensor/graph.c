@@ -31,6 +31,11 @@ static tn_tensor *draw(uint64_t seed, int number)
   return t;
 }
 
+static void draw_one(void)
+{
+  tn_rand(TN_SHAPE(1), .device = device);
+}
+
 /* Work that does not depend on the current stream's former one. */
 static void replay(tn_graph *graph)
 {
@@ -110,6 +115,50 @@ static void test_generators(void)
   tn_graph_release(graph);
 }
 
+/* Every way to draw, on memory that stays. */
+typedef enum way {
+  UNIFORM_, NORMAL_, RAND, RANDN, RAND_LIKE, RANDN_LIKE, DROPOUT, WAYS
+} way;
+
+static tn_tensor *drawn(way which, tn_tensor *t)
+{
+  switch (which) {
+  case UNIFORM_: return tn_uniform_(t, -2, 3, NULL);
+  case NORMAL_: return tn_normal_(t, 1, 0.5, NULL);
+  case RAND: return tn_rand(TN_SHAPE(COUNT), .device = device);
+  case RANDN: return tn_randn(TN_SHAPE(COUNT), .device = device);
+  case RAND_LIKE: return tn_rand_like(t);
+  case RANDN_LIKE: return tn_randn_like(t);
+  default: return tn_dropout(t, 0.5, true);
+  }
+}
+
+static void test_ways(void)
+{
+  static const char *const names[] = { "uniform_", "normal_", "rand", "randn",
+                                       "rand_like", "randn_like", "dropout" };
+  for (way which = 0; which < WAYS; which++) tn_with_scope {
+    tn_graph *graph = tn_graph_new();
+    tn_tensor *t = tn_ones(TN_SHAPE(COUNT), .device = device), *y = NULL;
+    tn_tensor *own = tn_clone(t);
+    tn_with_graph(graph, .stream = stream) { y = drawn(which, t); }
+    tap_ok(y && (y != t || is_same(y, own)),
+           "G5 A232 A202 %s: a capture draws nothing", names[which]);
+    tn_manual_seed(11);
+    draw_one();
+    tn_tensor *wanted = drawn(which, own);
+    tn_tensor *first = tn_clone(wanted), *second = drawn(which, own);
+    tn_manual_seed(11);
+    draw_one();
+    replay(graph);
+    bool is_right = is_same(y, first);
+    replay(graph);
+    tap_ok(is_right && is_same(y, second) && !is_same(first, second),
+           "G5 A232 %s: replays after an eager draw", names[which]);
+    tn_graph_release(graph);
+  }
+}
+
 /* The backward pass, in a graph of its own, repeats the forward's choice. */
 static void test_dropout(void)
 {
@@ -182,6 +231,7 @@ int main(void)
   test_sequence();
   test_seeds();
   test_generators();
+  test_ways();
   test_dropout();
   test_memory();
   test_reading();

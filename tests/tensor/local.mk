@@ -109,3 +109,12 @@ check_PROGRAMS += %D%/placement
 %C%_placement_SOURCES = %D%/placement.c $(values_test)
 %C%_placement_LDADD = $(tensor_ldadd)
 device_tests += %D%/placement
+
+check_PROGRAMS += %D%/pinned
+%C%_pinned_SOURCES = %D%/pinned.c $(values_test)
+%C%_pinned_LDADD = $(tensor_ldadd)
+device_tests += %D%/pinned
+
+check_PROGRAMS += %D%/one_device
+%C%_one_device_SOURCES = %D%/one_device.c tests/manual_device.c tests/tap.c
+%C%_one_device_LDADD = $(tensor_ldadd)

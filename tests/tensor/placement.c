@@ -1,5 +1,6 @@
 /* Where operations run, what may be mixed, and the same random numbers
- * everywhere (rules T2, T3, T8; rows A032, A035, A185, A238). */
+ * everywhere (rules T2, T3, T5, T8; rows A029, A032 to A037, A184 to A186,
+ * A238). */
 #include "config.h"
 
 #include "tests/test_device.h"
@@ -10,6 +11,9 @@
 #include "tests/tensor/values.h"
 
 static tn_device device, second, cpu;
+static tn_device whole_backend; /* the device's, without an ordinal */
+static char name_of_backend[TN_DEVICE_TEXT_SIZE];
+static const tn_device none;
 
 static bool is_on(const tn_tensor *t, tn_device wanted)
 {
@@ -28,6 +32,39 @@ static void test_operands(void)
   tap_ok(is_on(tn_clone(x), device) && is_on(tn_to(x, .dtype = TN_I64),
                                              device),
          "T2 A185 clones and casts stay on the device");
+  tap_ok(tn_to(x, .device = device) == x,
+         "T4 A035 moved to where it is, a tensor is the same one");
+}
+
+static void test_ways(void)
+{
+  tn_tensor *x = tn_reshape(tn_arange(0, 6, 1.0, .device = cpu),
+                            TN_SHAPE(2, 3));
+  tn_tensor *there = tn_to(x, .device = device);
+  tap_ok(values_same(tn_cpu(there), x) &&
+             values_same(tn_cpu(tn_clone(there)), x) &&
+             values_same(tn_cpu(tn_transpose(tn_clone(tn_transpose(
+                             there, 0, 1)), 0, 1)), x),
+         "S2 A186 there and back, cloned and turned: the values stay");
+}
+
+/* An operation that fails changes neither the current device nor memory. */
+static void test_failure(tn_device current)
+{
+  size_t before = tn_memory_allocated(device);
+  tn_with_device(current) tn_with_scope {
+    tn_tensor *x = tn_ones(TN_SHAPE(2, 3), .device = device);
+    tn_clear_error();
+    tap_ok(!tn_matmul(x, x) && tn_last_status() == TN_SHAPE_MISMATCH,
+           "T2 A029 shapes that do not fit");
+    tap_ok(tn_device_equal(tn_current_device(name_of_backend), current),
+           "T2 A029 the current device stays");
+    tn_clear_error();
+    tap_ok(values_are(tn_add(x, x), VALUES(2, 2, 2, 2, 2, 2)),
+           "T2 A029 and operations work");
+  }
+  tap_is_int((long long)(tn_memory_allocated(device) - before), 0,
+             "T2 A029 nothing of it is left");
 }
 
 static void test_current(void)
@@ -39,7 +76,48 @@ static void test_current(void)
            "T2 whatever the current device is");
     y = tn_sum(tn_ones(TN_SHAPE(3), .device = second));
     tap_ok(is_on(y, second) && tn_item(y) == 3, "T2 as on the other one");
+    tap_ok(is_on(tn_zeros(TN_SHAPE(2), .device = whole_backend), second),
+           "T1 A033 without an ordinal, a factory's device is the current one");
+    tap_ok(is_on(tn_zeros(TN_SHAPE(2), .device = device), device),
+           "T1 A033 one that is given wins");
+    tap_ok(is_on(tn_new_zeros(x, TN_SHAPE(2)), device) &&
+               is_on(tn_ones_like(x), device),
+           "T5 A034 new_* and *_like stay with their tensor");
+    tap_ok(is_on(tn_new_zeros(x, TN_SHAPE(2), .device = second), second) &&
+               is_on(tn_ones_like(x, .device = second), second),
+           "T5 A034 unless they are given another device");
   }
+}
+
+/* Of three operands each on one of two devices: what is alike passes. */
+static void test_products(void)
+{
+  tn_device places[2] = { device, cpu };
+  int good = 0;
+  if (tn_device_equal(device, cpu)) places[1] = second;
+  if (tn_device_equal(places[1], none)) {
+    tap_skip("T3 A037 there is one device");
+    return;
+  }
+  for (int mix = 0; mix < 8; mix++) tn_with_scope {
+    tn_tensor *of[3], *y;
+    for (int i = 0; i < 3; i++)
+      of[i] = tn_ones(TN_SHAPE(2, 2), .device = places[mix >> i & 1]);
+    tn_clear_error();
+    y = tn_addmm(of[0], of[1], of[2], 1, 1);
+    bool is_alike = mix == 0 || mix == 7;
+    bool is_good = is_alike ? is_on(y, places[mix & 1]) &&
+                              values_are(y, VALUES(3, 3, 3, 3))
+                            : !y && tn_last_status() == TN_DEVICE_MISMATCH;
+    y = tn_mm(of[0], of[1]);
+    bool is_pair = (mix & 1) == (mix >> 1 & 1);
+    is_good &= is_pair ? values_are(y, VALUES(2, 2, 2, 2))
+                       : !y && tn_last_status() == TN_DEVICE_MISMATCH;
+    if (!is_good) tap_note("mix %d", mix);
+    good += is_good;
+  }
+  tap_is_int(good, 8, "T3 A037 mm and addmm take operands of one device: of 8 "
+             "mixes 2");
 }
 
 static void test_scalars(void)
@@ -134,14 +212,20 @@ int main(void)
   device = test_device();
   second = test_second_device();
   cpu = tn_device_of("cpu:0");
+  whole_backend = (tn_device){ device.backend, -1 };
+  tn_device_format(whole_backend, name_of_backend, sizeof name_of_backend);
   tn_with_scope {
     test_operands();
+    test_ways();
+    test_failure(device);
+    test_products();
     test_scalars();
     test_strangers();
     test_seeds();
-    if (tn_device_equal(second, (tn_device){ 0, 0 }))
+    if (tn_device_equal(second, none))
       tap_skip("T3 there is one device");
     else {
+      test_failure(second);
       test_current();
       test_peers();
     }

@@ -107,6 +107,43 @@ static void test_overflow(void)
   tap_ok(tail && HAS(tail, 7), "R64 slice: a step of the largest number");
 }
 
+/* Of 2^31 - 1, 2^31 and one more; without memory of their own. */
+static void test_limits(void)
+{
+  for (int64_t n = INT32_MAX; n <= INT64_C(2) + INT32_MAX; n++) {
+    tn_tensor *wide = tn_expand(tn_ones(TN_SHAPE(1), .device = device),
+                                TN_SHAPE(n));
+    tn_tensor *rows = tn_expand(tn_ones(TN_SHAPE(1, 2), .device = device),
+                                TN_SHAPE(n, 2));
+    tap_ok(tn_numel(wide) == n && tn_numel(rows) == 2 * n &&
+               HAS(tn_slice(wide, 0, n - 2, TN_END, 1), 1, 1) &&
+               HAS(tn_slice(wide, 0, 0, n, n - 1), 1, 1) &&
+               HAS(tn_select(wide, 0, n - 1), 1) &&
+               HAS(tn_narrow(rows, 0, n - 1, 1), 1, 1) &&
+               HAS(tn_select(tn_select(rows, 0, -1), 0, 1), 1),
+           "R64 the last elements of %lld", (long long)n);
+    tap_ok(!tn_select(wide, 0, n) && !tn_narrow(wide, 0, n - 1, 2) &&
+               !tn_as_strided(tn_ones(TN_SHAPE(2), .device = device),
+                              TN_SHAPE(2), TN_SHAPE(n), 0) &&
+               refused(tn_eye(n, .device = device), TN_SIZE_OVERFLOW),
+           "R64 what is beyond, and %lld times as many, is refused",
+           (long long)n);
+  }
+  tn_tensor *x = tn_reshape(numbers(4), TN_SHAPE(2, 2));
+  tap_ok(HAS(tn_tril(x, INT64_MAX), 0, 1, 2, 3) &&
+             HAS(tn_tril(x, INT64_MIN), 0, 0, 0, 0) &&
+             HAS(tn_triu(x, INT64_MIN), 0, 1, 2, 3) &&
+             HAS(tn_triu(x, INT64_MAX), 0, 0, 0, 0) &&
+             HAS(tn_triu(x, INT32_MIN), 0, 1, 2, 3) &&
+             HAS(tn_tril(x, INT32_MAX), 0, 1, 2, 3),
+         "R64 diagonals as far away as there are numbers");
+  tap_ok(!tn_sum_dim(x, INT32_MAX, false) && !tn_sum_dim(x, INT32_MIN, true) &&
+             !tn_arange(0, 1e30, 1.0, .device = device) &&
+             !tn_one_hot(I64(TN_SHAPE(1), 0), INT64_MAX),
+         "R64 dimensions, counts and classes likewise");
+  tn_clear_error();
+}
+
 static void test_empty(void)
 {
   size_t before = tn_memory_allocated(device);
@@ -351,6 +388,7 @@ int main(void)
 {
   device = test_device();
   run(test_overflow);
+  run(test_limits);
   run(test_empty);
   run(test_overlap);
   run(test_expanded);
