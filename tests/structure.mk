@@ -1,9 +1,9 @@
 # Tests of the sources and of what is built from them, not of behaviour.
 dist_check_SCRIPTS += %D%/distribution.sh %D%/documents.sh %D%/exports.sh \
-  %D%/headers.sh %D%/layers.sh %D%/out_of_tree.sh %D%/style.sh
+  %D%/guide.sh %D%/headers.sh %D%/layers.sh %D%/out_of_tree.sh %D%/style.sh
 EXTRA_DIST += %D%/abi_layout.awk %D%/abi_layout.txt %D%/full.sh \
-  %D%/layers.awk %D%/outside/backend.c %D%/outside/program.c \
-  %D%/style.awk %D%/tap.sh %D%/valgrind.sh
+  %D%/guide.awk %D%/guide_edit.awk %D%/layers.awk %D%/outside/backend.c \
+  %D%/outside/program.c %D%/style.awk %D%/tap.sh %D%/valgrind.sh
 
 check_PROGRAMS += %D%/abi_layout
 %C%_abi_layout_SOURCES = %D%/abi_layout.c %D%/tap.c
