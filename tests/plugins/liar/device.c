@@ -86,6 +86,14 @@ static tn_status info_host_access(void *self, int ordinal,
   return status;
 }
 
+static tn_status info_inline(void *self, int ordinal,
+                             tn_backend_device_info *info)
+{
+  tn_status status = honest_info(self, ordinal, info);
+  if (status == TN_OK) info->capabilities |= TN_CAP_INLINE_DEFAULT;
+  return status;
+}
+
 static tn_status info_double(void *self, int ordinal,
                              tn_backend_device_info *info)
 {
@@ -152,6 +160,7 @@ static void lie_uuid_shared(void) { lie_info(info_one_uuid); }
 static void lie_name_two_lines(void) { lie_info(info_two_lines); }
 static void lie_memory_total(void) { lie_info(info_memory); }
 static void lie_host_access(void) { lie_info(info_host_access); }
+static void lie_inline(void) { lie_info(info_inline); }
 static void lie_double(void) { lie_info(info_double); }
 static void lie_fork(void) { liar_own.device.after_fork = fork_survived; }
 
@@ -180,6 +189,7 @@ const liar_lie liar_device_lies[] = {
   { "name_two_lines", lie_name_two_lines },
   { "memory_total", lie_memory_total },
   { "host_access", lie_host_access },
+  { "inline_default", lie_inline },
   { "double", lie_double },
   { "fork_survived", lie_fork },
   { "shutdown_dies", lie_shutdown_dies },

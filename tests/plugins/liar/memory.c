@@ -127,6 +127,16 @@ static tn_status alloc_pinned_elsewhere(tn_backend_device *device,
   return TN_OK;
 }
 
+/* Other than that there are no more bytes, or that the kind is not known. */
+static tn_status alloc_pinned_never(tn_backend_device *device,
+                                    const tn_alloc_desc *desc,
+                                    tn_address *address)
+{
+  return desc->kind == TN_MEMORY_PINNED
+      ? liar_host->error(TN_INVALID_ARGUMENT, "kind %d", desc->kind)
+      : liar_base.alloc.alloc(device, desc, address);
+}
+
 static tn_status alloc_other_status(tn_backend_device *device,
                                     const tn_alloc_desc *desc,
                                     tn_address *address)
@@ -200,6 +210,11 @@ static void lie_pinned_elsewhere(void)
   liar_own.alloc.free = free_device_only;
 }
 
+static void lie_pinned_never(void)
+{
+  liar_own.alloc.alloc = alloc_pinned_never;
+}
+
 static void lie_free(void) { liar_own.alloc.free = free_nothing; }
 static void lie_oom(void) { liar_own.alloc.alloc = alloc_other_status; }
 static void lie_info_more(void) { liar_own.alloc.mem_info = mem_info_more; }
@@ -213,6 +228,7 @@ const liar_lie liar_memory_lies[] = {
   { "alloc_short", lie_short },
   { "pinned_shared", lie_pinned_shared },
   { "pinned_elsewhere", lie_pinned_elsewhere },
+  { "pinned_status", lie_pinned_never },
   { "free_nothing", lie_free },
   { "out_of_memory_status", lie_oom },
   { "mem_info_more", lie_info_more },

@@ -82,6 +82,84 @@ static tn_status record_stale(tn_backend_stream *stream, uint32_t flags,
   return has_before ? TN_OK : liar_base.stream.record(stream, flags, point);
 }
 
+/* ---- points of other devices are not waited for ---- */
+
+static struct {
+  tn_backend_stream *stream;
+  tn_backend_device *device;
+} homes[STREAMS];
+
+enum { POINTS = 4096 };
+static struct {
+  tn_point point;
+  tn_backend_device *device;
+} recorded[POINTS];
+static unsigned home_count, record_count;
+
+static tn_backend_device *home_of(tn_backend_stream *stream)
+{
+  for (unsigned i = 0; i < home_count; i++)
+    if (homes[i].stream == stream) return homes[i].device;
+  return NULL;
+}
+
+static tn_status create_noted(tn_backend_device *device,
+                              const tn_stream_desc *desc,
+                              tn_backend_stream **stream)
+{
+  tn_status status = liar_base.stream.create(device, desc, stream);
+  pthread_mutex_lock(&lock);
+  if (status == TN_OK && home_count < STREAMS) {
+    homes[home_count].stream = *stream;
+    homes[home_count++].device = device;
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+static tn_status record_noted(tn_backend_stream *stream, uint32_t flags,
+                              tn_point *point)
+{
+  tn_status status = liar_base.stream.record(stream, flags, point);
+  pthread_mutex_lock(&lock);
+  unsigned i = record_count++ % POINTS;
+  recorded[i].point = *point;
+  recorded[i].device = home_of(stream);
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+/* The last one that was like it. */
+static bool is_of_other(const tn_point *point, const tn_backend_device *home)
+{
+  for (unsigned i = record_count; i-- > 0 && record_count - i < POINTS;) {
+    const tn_point *p = &recorded[i % POINTS].point;
+    if (p->word[0] == point->word[0] && p->word[1] == point->word[1])
+      return recorded[i % POINTS].device != home;
+  }
+  return false;
+}
+
+static tn_status wait_near(tn_backend_stream *stream, const tn_point *points,
+                           size_t count)
+{
+  tn_status status = TN_OK;
+  for (size_t i = 0; i < count && status == TN_OK; i++) {
+    pthread_mutex_lock(&lock);
+    bool is_left_out = is_of_other(&points[i], home_of(stream));
+    pthread_mutex_unlock(&lock);
+    if (!is_left_out) status = liar_base.stream.wait(stream, &points[i], 1);
+  }
+  return status;
+}
+
+static void lie_near(void)
+{
+  liar_own.stream.create = create_noted;
+  liar_own.stream.record = record_noted;
+  liar_own.stream.wait = wait_near;
+}
+
 static void lie_query_early(void) { liar_own.stream.query = query_early; }
 static void lie_query_never(void) { liar_own.stream.query = query_never; }
 
@@ -112,5 +190,6 @@ const liar_lie liar_point_lies[] = {
   { "elapsed_seconds", lie_seconds },
   { "elapsed_backwards", lie_backwards },
   { "record_stale", lie_stale },
+  { "wait_near", lie_near },
   { NULL, NULL },
 };
