@@ -128,9 +128,11 @@ tn_status tn_retain_grad(tn_tensor *t)
 
 /* ---- sums ---- */
 
-/* Nobody else sees the memory. */
+/* Nobody else sees the memory, nor will in the queue of another stream. */
 static bool is_exclusive(const tn_tensor *t)
 {
+  if (atomic_load_explicit(&t->storage->is_used_elsewhere,
+                           memory_order_relaxed)) return false;
   return atomic_load_explicit(&t->refs, memory_order_acquire) == 1 &&
          atomic_load_explicit(&t->storage->refs, memory_order_acquire) == 1 &&
          t->is_contiguous;
@@ -145,6 +147,14 @@ static tn_tensor *scoped_sum(tn_tensor *a, tn_tensor *b)
   return sum;
 }
 
+/* What the current stream has read may be of another one's memory. */
+static void release_read(tn_tensor *t)
+{
+  tn_stream *stream = tn_current_stream(tn_tensor_place(t)->device);
+  if (stream) tn_record_stream(t, stream);
+  tn_release(t);
+}
+
 tn_tensor *tn_gradient_sum(tn_tensor *a, tn_tensor *b)
 {
   tn_tensor *sum;
@@ -154,8 +164,8 @@ tn_tensor *tn_gradient_sum(tn_tensor *a, tn_tensor *b)
     sum = tn_retain(tn_add_(b, a));
   else
     sum = scoped_sum(a, b);
-  tn_release(a);
-  tn_release(b);
+  release_read(a);
+  release_read(b);
   return sum;
 }
 
@@ -165,6 +175,13 @@ static tn_tensor *copy_of(tn_tensor *t)
   tn_tensor *copy = scope.active ? tn_empty_like(t) : NULL;
   copy = copy ? tn_retain(tn_copy_(copy, t)) : NULL;
   tn_scope_pop(&scope);
+  return copy;
+}
+
+tn_tensor *tn_gradient_copy(tn_tensor *t)
+{
+  tn_tensor *copy = copy_of(t);
+  release_read(t);
   return copy;
 }
 
@@ -182,8 +199,7 @@ static tn_status keep_first(tn_tensor **grad, tn_tensor *first)
     *grad = first;
     return TN_OK;
   }
-  *grad = copy_of(first);
-  tn_release(first);
+  *grad = tn_gradient_copy(first);
   return *grad ? TN_OK : tn_last_status();
 }
 
@@ -192,13 +208,13 @@ tn_status tn_gradient_accumulate(tn_tensor **grad, tn_tensor *more)
   if (!*grad) return keep_first(grad, more);
   if (!tn_is_grad_enabled()) {
     bool is_done = tn_add_(*grad, more);
-    tn_release(more);
+    release_read(more);
     return is_done ? TN_OK : tn_last_status();
   }
   tn_tensor *sum = scoped_sum(*grad, more);
-  tn_release(more);
+  release_read(more);
   if (!sum) return tn_last_status();
-  tn_release(*grad);
+  release_read(*grad);
   *grad = sum;
   return TN_OK;
 }

@@ -9,6 +9,10 @@
  * failure. */
 tn_tensor *tn_gradient_sum(tn_tensor *a, tn_tensor *b);
 
+/* The same gradient in memory of the current stream; takes over the
+ * reference. NULL on failure. */
+tn_tensor *tn_gradient_copy(tn_tensor *t);
+
 /* Adds a gradient to one that is kept (*grad may be NULL); takes over the
  * reference. */
 tn_status tn_gradient_accumulate(tn_tensor **grad, tn_tensor *more);

@@ -37,12 +37,13 @@ struct tn_pass {
 
 /* ---- streams ---- */
 
-/* Makes a stream wait for what a tensor holds, and use its memory. */
+/* Makes a stream wait for what a tensor holds, and use its memory: whoever
+ * queues a use there records it afterwards. */
 static tn_status cross(tn_tensor *t, tn_stream *from, tn_stream *to)
 {
   if (from == to || !from || !to) return TN_OK;
-  tn_status status = tn_stream_wait_stream(to, from);
-  return status == TN_OK ? tn_record_stream(t, to) : status;
+  atomic_store(&t->storage->is_used_elsewhere, true);
+  return tn_stream_wait_stream(to, from);
 }
 
 /* Where the gradients of a node's outputs are computed. */
@@ -92,7 +93,8 @@ static tn_status arrive_at_node(tn_pass *pass, tn_node *node, int output,
   return TN_OK;
 }
 
-/* The caller's current stream of the gradient's device takes it. */
+/* The caller's current stream of the gradient's device takes it; in memory of
+ * that stream's, which the caller may use and let go as any other. */
 static tn_status take(const tn_pass *pass, tn_tensor **at,
                       sent_gradient arrival)
 {
@@ -103,6 +105,9 @@ static tn_status take(const tn_pass *pass, tn_tensor **at,
     tn_release(arrival.grad);
     return status;
   }
+  if (arrival.stream != stream && arrival.stream && stream)
+    arrival.grad = tn_gradient_copy(arrival.grad);
+  if (!arrival.grad) return tn_last_status();
   if (!pass->wanted) return tn_gradient_accumulate(at, arrival.grad);
   *at = *at ? tn_gradient_sum(*at, arrival.grad) : arrival.grad;
   return *at ? TN_OK : tn_last_status();
@@ -235,7 +240,18 @@ static tn_status collect(const tn_pass *pass, const tn_node *node,
   return TN_OK;
 }
 
-/* What it saved may have been allocated for another stream. */
+/* What arrived and what it saved may have been allocated for another stream. */
+static tn_status record_grads(const tn_node *node, tn_tensor **grads)
+{
+  for (int i = 0; i < node->output_count; i++) {
+    if (!grads[i]) continue;
+    tn_stream *stream = stream_for(node, tn_tensor_place(grads[i]));
+    tn_status status = stream ? tn_record_stream(grads[i], stream) : TN_OK;
+    if (status != TN_OK) return status;
+  }
+  return TN_OK;
+}
+
 static tn_status record_saved(const tn_node *node)
 {
   for (int i = 0; i < node->saved_count; i++) {
@@ -271,6 +287,7 @@ static tn_status compute(const tn_pass *pass, tn_node *node,
   tn_status status = node->outputs ? fill_in(node, grads) : TN_OK;
   if (status == TN_OK) status = call_formula(pass, node, grads, results);
   if (status == TN_OK) status = collect(pass, node, results, arrivals);
+  if (status == TN_OK) status = record_grads(node, grads);
   if (status == TN_OK) status = record_saved(node);
   tn_scope_pop(&scope);
   return status;

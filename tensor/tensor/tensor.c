@@ -61,6 +61,7 @@ static fresh_tensor *make(tn_place *place, tn_dtype dtype, tn_shape shape,
   storage->address = NULL;
   storage->bytes = (size_t)numel * tn_dtype_size(dtype);
   atomic_init(&storage->version, 0);
+  atomic_init(&storage->is_used_elsewhere, false);
   return fresh;
 }
 

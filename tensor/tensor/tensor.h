@@ -19,6 +19,9 @@ typedef struct tn_storage {
   char *address;
   size_t bytes;
   atomic_uint version;  /* counts changes in place */
+  /* By streams besides the one that computed it: work in their queues may read
+   * it when all references are gone. */
+  atomic_bool is_used_elsewhere;
 } tn_storage;
 
 /* Made by tensor/autograd. */
