@@ -43,6 +43,10 @@ check_PROGRAMS += %D%/reduce %D%/rows %D%/random
 %C%_random_LDADD = tests/kernels/libtrials.la $(tensor_ldadd)
 device_tests += %D%/reduce %D%/rows %D%/random
 
+check_PROGRAMS += %D%/large
+%C%_large_SOURCES = %D%/large.c $(tensor_test)
+%C%_large_LDADD = $(tensor_ldadd)
+
 check_PROGRAMS += %D%/matmul
 %C%_matmul_SOURCES = %D%/matmul.c tests/numbers_products.c \
   tests/numbers_reference.c $(tensor_test)
