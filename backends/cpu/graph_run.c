@@ -250,7 +250,8 @@ static void help(team *t)
   }
 }
 
-/* What the helpers are given to run: any turns of it. */
+/* What the helpers are given to run: any turns of it. The first ones are the
+ * driver's, so nobody waits for one that never comes. */
 static void take_part(tn_range turns, const uint64_t *slots)
 {
   team *t = (team *)(uintptr_t)*slots;

@@ -131,16 +131,16 @@ bool tn_cpu_workers_step_back(bool is_urgent)
          atomic_load(&pool.working) > pool.limit;
 }
 
-/* Chunks until none is left. Returns the time of an item of the first one that
- * took long enough to tell: in some there is nothing to do. */
-static double chunks_run(tn_cpu_job *job, bool is_helper)
+/* A chunk that was taken, and more until none is left. Returns the time of an
+ * item of the first one that took long enough to tell: in some there is nothing
+ * to do. */
+static double chunks_run(tn_cpu_job *job, tn_range range, bool is_helper)
 {
   const tn_cpu_work *work = job->work;
   double told = 0, items = 0;
   int64_t size = job->size;
   uint64_t begin = tn_cpu_clock(), start = begin;
-  tn_range range;
-  while (chunk_take(job, size, &range)) {
+  do {
     work->run(range, work->slots);
     int64_t end = range.end == INT64_MAX ? work->items : range.end;
     uint64_t now = tn_cpu_clock();
@@ -150,7 +150,7 @@ static double chunks_run(tn_cpu_job *job, bool is_helper)
     if (is_helper && tn_cpu_workers_step_back(work->is_urgent)) break;
     size = size_adjust(size, time / count * (double)size);
     start = now;
-  }
+  } while (chunk_take(job, size, &range));
   if (told == 0 && items > 0) told = (double)(start - begin) / items;
   return told;
 }
@@ -206,9 +206,10 @@ static void *helper_main(void *argument)
   while (!atomic_load(&pool.stopping)) {
     uint32_t seen = atomic_load(&pool.changes);
     tn_cpu_job *job = job_join();
+    tn_range range;
     if (job) {
       is_working = true;
-      chunks_run(job, true);
+      if (chunk_take(job, job->size, &range)) chunks_run(job, range, true);
       job_leave(job);
     } else if (!atomic_load(&pool.stopping)) {
       change_await(seen);
@@ -306,16 +307,20 @@ static int wake_count(const tn_cpu_work *work, double item_time)
   return worth < pool.limit - 1 ? (int)worth : pool.limit - 1;
 }
 
+/* The first chunk is the driver's, however soon helpers come. */
 double tn_cpu_workers_run(const tn_cpu_work *work)
 {
   double item_time = work->item_time > 0.01 ? work->item_time : 0.01;
+  double measured = 0;
   bool enters = !is_working;
   tn_cpu_job job;
+  tn_range range;
   if (enters) tn_cpu_workers_enter();
   job_make(&job, work, item_time);
-  bool is_shared = !is_alone();
+  bool has_work = chunk_take(&job, job.size, &range);
+  bool is_shared = has_work && range.end != INT64_MAX;
   if (is_shared) job_open(&job, wake_count(work, item_time));
-  double measured = chunks_run(&job, false);
+  if (has_work) measured = chunks_run(&job, range, false);
   if (is_shared) job_close(&job);
   if (enters) tn_cpu_workers_leave();
   return measured > 0 ? measured : item_time;
