@@ -229,6 +229,60 @@ static bool freed(room *r)
   return !fill(r, r->one, big, BYTES);
 }
 
+/* A graph that copies from `from` to y, made on the first stream. */
+static tn_graph *copy_graph(room *r, const char *from)
+{
+  tn_graph *graph = tn_graph_new();
+  tn_status status = TN_INVALID_ARGUMENT;
+  tn_with_graph(graph, .stream = r->one)
+    status = tn_copy(r->y, r->device, from, r->device, BYTES, true);
+  return status == TN_OK ? graph : NULL;
+}
+
+static bool replay(tn_stream *stream, tn_graph *graph)
+{
+  tn_status status = TN_INVALID_ARGUMENT;
+  tn_with_stream(stream) status = tn_graph_replay(graph);
+  return status == TN_OK;
+}
+
+/* A replay and what another stream writes; its own run before is in order. */
+static bool replay_fill(room *r)
+{
+  tn_graph *graph = copy_graph(r, r->x);
+  bool ok = graph && replay(r->one, graph) && replay(r->one, graph) &&
+            join(r) && fill(r, r->two, r->x, BYTES);
+  tn_graph_release(graph);
+  return ok;
+}
+
+/* Runs of one graph are in order on any streams, and with nothing else. */
+static bool replay_two(room *r)
+{
+  tn_graph *graph = copy_graph(r, r->x);
+  bool ok = graph && replay(r->one, graph) && replay(r->two, graph) &&
+            fill(r, r->is_right ? r->two : r->one, r->y, BYTES);
+  tn_graph_release(graph);
+  return ok;
+}
+
+/* A graph's input that was given back to the device before a replay. */
+static bool replay_freed(room *r)
+{
+  char *big = NULL;
+  tn_with_stream(r->one) big = tn_malloc(r->device, (size_t)64 << 20);
+  tn_graph *graph = big ? copy_graph(r, big) : NULL;
+  bool ok = graph && replay(r->one, graph) &&
+            tn_stream_synchronize(r->one) == TN_OK;
+  if (!r->is_right) {
+    tn_free(big);
+    tn_empty_cache(r->device);
+  }
+  ok = ok && replay(r->one, graph) == r->is_right;
+  tn_graph_release(graph);
+  return ok;
+}
+
 static const struct {
   const char *name;
   bool (*run)(room *r);
@@ -243,6 +297,9 @@ static const struct {
   { "host_reads", host_reads },
   { "host_writes", host_writes },
   { "host_half", host_half },
+  { "replay_fill", replay_fill },
+  { "replay_two", replay_two },
+  { "replay_freed", replay_freed },
 };
 
 static bool open_room(room *r)

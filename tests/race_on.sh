@@ -59,7 +59,8 @@ race_cases_on() {
   TN_TEST_DEVICE=$1
   export TN_TEST_DEVICE
   for name in fill_copy copy_copy copy_fill halves host_waits freed relay \
-    chain own_halves columns host_reads host_writes host_half; do
+    chain own_halves columns host_reads host_writes host_half replay_fill \
+    replay_two replay_freed; do
     silent "$1: $name, right" "$cases" $name right
     found "$1: $name, wrong" "$cases" $name wrong
   done

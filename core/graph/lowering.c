@@ -184,7 +184,7 @@ static tn_status update(const tn_lowering *lowering, uint32_t number,
   };
   const tn_backend *backend = lowering->state->backend;
   tn_status status = backend->graph.update(lowering->handle, &change);
-  if (status != TN_OK && status != TN_UNSUPPORTED)
+  if (status != TN_OK)
     tn_plugin_error(lowering->state, status, "replay: new arguments of kernel "
                     "\"%s\"", node->kernel->name);
   return status;
