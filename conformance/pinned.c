@@ -46,17 +46,17 @@ static void run_apart(void)
 
 /* What a queued copy uses is not handed out again, whatever the host's side is
  * called. */
-static void try_pending(tn_device host)
+static void try_pending(tn_device device, tn_device host)
 {
   enum { SIZE = 60000 };
-  unsigned char *memory = conform_memory_new(conform_device, SIZE);
-  tn_stream *stream = conform_stream_new(conform_device, 0);
-  tn_synchronize(conform_device);
+  unsigned char *memory = conform_memory_new(device, SIZE);
+  tn_stream *stream = conform_stream_new(device, 0);
+  tn_synchronize(device);
   unsigned char *in = conform_pinned_new(SIZE);
   memset(in, 1, SIZE);
   conform_gate gate = conform_gate_shut(stream);
   tn_with_stream(stream)
-    conform_ok(tn_copy(memory, conform_device, in, host, SIZE, true),
+    conform_ok(tn_copy(memory, device, in, host, SIZE, true),
                "a copy");
   tn_free(in);
   for (int i = 0; i < 4; i++) {
@@ -66,13 +66,24 @@ static void try_pending(tn_device host)
   }
   conform_gate_open(&gate);
   conform_ok(tn_stream_synchronize(stream), "synchronising");
-  conform_all(conform_device, memory, 1, SIZE, "what the copy brought");
+  conform_all(device, memory, 1, SIZE, "what the copy brought");
 }
 
 static void run_pending(void)
 {
-  try_pending(conform_nowhere);
-  if (tn_is_available("cpu")) try_pending(tn_device_of("cpu"));
+  try_pending(conform_device, conform_nowhere);
+  if (tn_is_available("cpu"))
+    try_pending(conform_device, tn_device_of("cpu"));
+}
+
+/* The use is noted for the device of the copy, whichever is current when the
+ * memory is given back. */
+static void run_pending_elsewhere(void)
+{
+  tn_with_device(conform_device)
+    try_pending(conform_second(), conform_nowhere);
+  tn_with_device(conform_second())
+    try_pending(conform_device, conform_nowhere);
 }
 
 static void run_traffic(void)
@@ -162,6 +173,10 @@ static const conform_test tests[] = {
     "asking opens no device", run_asking },
   { "P2", "pending", CONFORM_STREAMS, P | CONFORM_STREAM_BIT, false,
     "what a queued copy uses is not handed out", run_pending },
+  { "P2", "pending_elsewhere", CONFORM_STREAMS, P | CONFORM_STREAM_BIT |
+    CONFORM_TWO_BIT, false,
+    "nor if another device is current when it is freed",
+    run_pending_elsewhere },
   { "P2", "traffic", CONFORM_MINIMAL, P | CONFORM_COPY_BIT |
     CONFORM_STREAM_BIT, false,
     "pinned memory that is freed early brings its bytes", run_traffic },
