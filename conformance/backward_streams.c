@@ -285,13 +285,16 @@ static tn_tensor *build(tn_tensor *const *leaves, tn_stream *const *streams,
       int at = k ? b : a;
       if (!streams || where[at] < 0 || where[at] == own) continue;
       tn_stream_wait_stream(streams[own], streams[where[at]]);
-      tn_record_stream(made[at], streams[own]);
     }
     tn_stream_guard guard = { 0 };
     if (streams) guard = tn_stream_push(streams[own]);
     made[i] = c >> 16 & 1 ? tn_sub(tn_mul_scalar(made[a], 2), made[b])
                           : tn_add(made[a], tn_mul_scalar(made[b], -1));
     tn_stream_pop(&guard);
+    if (streams) {
+      tn_record_stream(made[a], streams[own]);
+      tn_record_stream(made[b], streams[own]);
+    }
     where[i] = own;
   }
   int last = where[LEAVES + STEPS - 1];
