@@ -5,6 +5,9 @@ EXTRA_DIST += %D%/abi_layout.awk %D%/abi_layout.txt %D%/full.sh \
   %D%/guide.awk %D%/guide_edit.awk %D%/layers.awk %D%/outside/backend.c \
   %D%/outside/program.c %D%/style.awk %D%/tap.sh %D%/valgrind.sh
 
+# Both install; two that link anew at once would be in each other's way.
+%D%/guide.log: %D%/out_of_tree.log
+
 check_PROGRAMS += %D%/abi_layout
 %C%_abi_layout_SOURCES = %D%/abi_layout.c %D%/tap.c
 nodist_%C%_abi_layout_SOURCES = %D%/abi_fields.h
