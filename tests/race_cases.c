@@ -266,7 +266,7 @@ static bool replay_two(room *r)
   return ok;
 }
 
-/* A graph's input that was given back to the device before a replay. */
+/* R51: a graph's input that was given back to the device before a replay. */
 static bool replay_freed(room *r)
 {
   char *big = NULL;
