@@ -31,12 +31,25 @@ do
   section "kernels, $threads" env TENON_NUM_THREADS=$threads \
     "$bench/kernels" "$parts/3-kernels-$threads.json" "$filter"
 done
-# These settings of the machine would halve the peer's products; OpenBLAS does
-# not ask libtorch how many threads it may have.
+# The kernels that OpenBLAS chooses by itself, whatever the machine's settings
+# say: they would halve the peer's products. A processor that is younger than
+# the library gets the oldest; then the best that it can run are named.
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
+core=$(OPENBLAS_VERBOSE=2 "$bench/tensor" /dev/null nothing 2>&1 |
+  sed -n 's/^Core: //p')
+has_flag () { grep -q "^flags.* $1 " /proc/cpuinfo; }
+if test "$core" = Prescott && has_flag avx2
+then
+  core=HASWELL
+  has_flag avx512f && core=SKYLAKEX
+  export OPENBLAS_CORETYPE=$core
+fi
+test -z "$core" || echo "== OpenBLAS, beside tensors: $core"
+# It does not ask libtorch how many threads it may have.
 for threads in 1 2
 do
-  section "tensors, $threads" env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE \
-    OPENBLAS_NUM_THREADS=$threads TENON_NUM_THREADS=$threads "$bench/tensor" \
+  section "tensors, $threads" env OPENBLAS_NUM_THREADS=$threads \
+    TENON_NUM_THREADS=$threads "$bench/tensor" \
     "$parts/3-tensor-$threads.json" "$filter"
 done
 if test -x "$bench/opencl"
