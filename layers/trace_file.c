@@ -50,7 +50,7 @@ static struct {
 } trace = { .lock = PTHREAD_MUTEX_INITIALIZER,
             .file_lock = PTHREAD_MUTEX_INITIALIZER };
 
-static __thread buffer *mine;
+static __thread buffer *mine __attribute__((tls_model("initial-exec")));
 
 uint64_t trace_now(void)
 {
