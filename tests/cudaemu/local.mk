@@ -158,13 +158,14 @@ check_LTLIBRARIES += %D%/nvml/libnvidia-ml.la
 
 # cudaemu-run [OPTIONS] COMMAND...
 check_SCRIPTS += %D%/cudaemu-run
-EXTRA_DIST += %D%/run.sh
+EXTRA_DIST += %D%/run.sh %D%/leaks.txt
 CLEANFILES += %D%/cudaemu-run
 %D%/cudaemu-run: %D%/run.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) %D% && { \
 	  echo '#!$(SHELL)'; \
 	  echo "folder='$(abs_top_builddir)/%D%'"; \
 	  echo "objects='$(LT_OBJDIR)'"; \
+	  echo "leaks='$(abs_top_srcdir)/%D%/leaks.txt'"; \
 	  echo ": \$${TENON_BACKEND_PATH:=`echo $(backend_path) | tr ' ' ':'`}"; \
 	  echo 'export TENON_BACKEND_PATH'; \
 	  cat $(srcdir)/%D%/run.sh; \

@@ -61,4 +61,8 @@ esac
 [ "$nvml" = none ] || libraries=$libraries:$folder/nvml/$objects
 LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
+# Looking into threads' own memory, LeakSanitizer of gcc 12 ends by a fault of
+# its own where the double is loaded.
+LSAN_OPTIONS="${LSAN_OPTIONS:-}:use_tls=0:suppressions=$leaks"
+export LSAN_OPTIONS
 exec "$@"
