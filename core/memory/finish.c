@@ -62,9 +62,19 @@ static void after_fork(void)
   tn_conf_unlock();
 }
 
+/* Whoever was giving segments back does not do so here: nobody waits for it. */
+static void in_child(void)
+{
+  for (tn_allocator *a = tn_allocator_first(); a; a = a->next) {
+    a->trimming = 0;
+    pthread_cond_init(&a->trimmed, NULL);
+  }
+  after_fork();
+}
+
 static void arm(void)
 {
-  pthread_atfork(before_fork, after_fork, after_fork);
+  pthread_atfork(before_fork, after_fork, in_child);
   tn_shutdown_hook(TN_SHUTDOWN_MEMORY, finish);
 }
 

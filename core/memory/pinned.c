@@ -443,8 +443,9 @@ bool tn_pinned_trim(void)
   pthread_mutex_lock(&all.lock);
   pinned *detached = detach(0);
   pthread_mutex_unlock(&all.lock);
+  bool found = detached != NULL;
   free_pieces(detached);
-  return detached != NULL;
+  return found;
 }
 
 void tn_pinned_destroy(void)
