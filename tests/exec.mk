@@ -126,6 +126,11 @@ check_PROGRAMS += %D%/graph_memory
 %C%_graph_memory_LDADD = $(tests_ldadd)
 device_tests += %D%/graph_memory
 
+check_PROGRAMS += %D%/graph_threads
+%C%_graph_threads_SOURCES = %D%/graph_threads.c $(device_test)
+%C%_graph_threads_LDADD = $(tests_ldadd)
+device_tests += %D%/graph_threads
+
 check_PROGRAMS += %D%/graph_path
 %C%_graph_path_SOURCES = %D%/graph_path.c $(device_test)
 %C%_graph_path_LDADD = $(tests_ldadd)

@@ -41,7 +41,9 @@ tn_status tn_capture_refuse_moment(const tn_moment *moment,
  * invalid and sets the error. */
 tn_status tn_capture_check(const char *call);
 
-/* Of a moment that ends. */
+/* Of a moment that ends; takes no lock but this one. */
 void tn_capture_mark_release(struct tn_capture_mark *mark);
+void tn_capture_marks_lock(void);
+void tn_capture_marks_unlock(void);
 
 #endif

@@ -79,6 +79,9 @@ static void destroy_streams(void) { tn_device_visit(destroy_one, NULL); }
 
 static void arm(void)
 {
+  /* Registered first, so taken last, as by everybody. */
+  pthread_atfork(tn_capture_marks_lock, tn_capture_marks_unlock,
+                 tn_capture_marks_unlock);
   pthread_atfork(tn_stream_pool_before_fork, tn_stream_pool_after_fork,
                  tn_stream_pool_in_child);
   tn_shutdown_hook(TN_SHUTDOWN_WAIT, wait_for_all);

@@ -118,6 +118,9 @@ tn_status tn_stream_wait_idle(tn_stream *stream, uint64_t timeout);
  * Failures are left for others to report. */
 void tn_streams_wait_idle(tn_device_state *state);
 
+/* tn_synchronize for all but captured streams, whose captures go on. */
+tn_status tn_streams_synchronize(tn_device_state *state);
+
 /* The first failure of queued work since the last call, with its text set and
  * naming the command. */
 tn_status tn_stream_take_failure(tn_stream *stream);

@@ -140,20 +140,28 @@ static tn_status wait_without_moment(tn_stream *stream, uint64_t timeout,
   return status == TN_OK || status == TN_TIMEOUT ? status : TN_OUT_OF_MEMORY;
 }
 
-tn_status tn_stream_wait_idle(tn_stream *stream, uint64_t timeout)
+/* A stream that another thread captures meanwhile was idle when that began, and
+ * its capture is not to be spoilt. */
+static tn_status wait_idle(tn_stream *stream, uint64_t timeout)
 {
   tn_moment *moment;
   tn_error_state before;
-  if (tn_is_captured(stream))
-    return tn_capture_refuse(stream, "wait of the host (synchronising, "
-                             "reading)");
   tn_error_save(&before);
   tn_status status = tn_stream_moment(stream, TN_MOMENT_FLUSH, &moment);
-  if (status == TN_OK) status = tn_moment_wait(moment, timeout);
-  else if (status == TN_OUT_OF_MEMORY)
+  if (status == TN_OK && !(moment && moment->mark))
+    status = tn_moment_wait(moment, timeout);
+  else if (status == TN_OUT_OF_MEMORY && !tn_is_captured(stream))
     status = wait_without_moment(stream, timeout, &before);
   tn_moment_release(moment);
   return status == TN_TIMEOUT ? refuse_late(stream, timeout) : status;
+}
+
+tn_status tn_stream_wait_idle(tn_stream *stream, uint64_t timeout)
+{
+  if (tn_is_captured(stream))
+    return tn_capture_refuse(stream, "wait of the host (synchronising, "
+                             "reading)");
+  return wait_idle(stream, timeout);
 }
 
 /* Waits and reports: what a synchronising call does. */
@@ -258,10 +266,35 @@ static tn_status take_one(tn_stream *stream, void *argument)
   return tn_stream_take_failure(stream);
 }
 
+/* The status, if it is not of a capture that began since it was looked for. */
+static tn_status without_capture(tn_status status,
+                                 const tn_error_state *before)
+{
+  if (status != TN_CAPTURE_VIOLATION) return status;
+  tn_error_restore(before);
+  return TN_OK;
+}
+
+static tn_status flush_uncaptured(tn_stream *stream, void *argument)
+{
+  tn_error_state before;
+  if (tn_is_captured(stream)) return TN_OK;
+  tn_error_save(&before);
+  return without_capture(flush_one(stream, argument), &before);
+}
+
+static tn_status wait_uncaptured(tn_stream *stream, void *argument)
+{
+  tn_error_state before;
+  (void)argument;
+  if (tn_is_captured(stream)) return TN_OK;
+  tn_error_save(&before);
+  return without_capture(wait_idle(stream, TN_NO_LIMIT), &before);
+}
+
 static tn_status wait_one_quietly(tn_stream *stream, void *argument)
 {
-  (void)argument;
-  if (!tn_is_captured(stream)) tn_stream_wait_idle(stream, TN_NO_LIMIT);
+  wait_uncaptured(stream, argument);
   return TN_OK;
 }
 
@@ -276,6 +309,14 @@ static tn_status synchronize_device(tn_device_state *state)
 {
   tn_status status = tn_stream_visit(state, flush_one, NULL);
   if (status == TN_OK) status = tn_stream_visit(state, wait_one, NULL);
+  if (status == TN_OK) status = tn_stream_visit(state, take_one, NULL);
+  return status;
+}
+
+tn_status tn_streams_synchronize(tn_device_state *state)
+{
+  tn_status status = tn_stream_visit(state, flush_uncaptured, NULL);
+  if (status == TN_OK) status = tn_stream_visit(state, wait_uncaptured, NULL);
   if (status == TN_OK) status = tn_stream_visit(state, take_one, NULL);
   return status;
 }

@@ -11,6 +11,12 @@
 #include "core/graph/graph.h"
 
 pthread_mutex_t tn_capture_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Guards the lists of marks; taken last. Moments are released by those who hold
+ * locks of memory, which captures take while tn_capture_lock is held: so that
+ * one is not for them. */
+static pthread_mutex_t mark_lock = PTHREAD_MUTEX_INITIALIZER;
+
 tn_graph *tn_graphs_capturing;
 atomic_int tn_graphs_in_global_mode;
 
@@ -189,15 +195,21 @@ tn_status tn_capture_check(const char *call)
 
 /* ---- moments ---- */
 
+void tn_capture_marks_lock(void) { pthread_mutex_lock(&mark_lock); }
+void tn_capture_marks_unlock(void) { pthread_mutex_unlock(&mark_lock); }
+
 static void link_mark(tn_graph *graph, tn_capture_mark *mark)
 {
+  tn_capture_marks_lock();
   mark->graph = graph;
   mark->before = NULL;
   mark->next = graph->marks;
   if (mark->next) mark->next->before = mark;
   graph->marks = mark;
+  tn_capture_marks_unlock();
 }
 
+/* mark_lock is held. */
 static void unlink_mark(tn_capture_mark *mark)
 {
   if (mark->next) mark->next->before = mark->before;
@@ -208,21 +220,23 @@ static void unlink_mark(tn_capture_mark *mark)
 
 void tn_capture_mark_release(tn_capture_mark *mark)
 {
-  pthread_mutex_lock(&tn_capture_lock);
+  tn_capture_marks_lock();
   if (mark->graph) unlink_mark(mark);
-  pthread_mutex_unlock(&tn_capture_lock);
+  tn_capture_marks_unlock();
   tn_numbers_clear(&mark->tails);
   free(mark);
 }
 
 void tn_graph_end_marks(tn_graph *graph)
 {
+  tn_capture_marks_lock();
   while (graph->marks) {
     tn_capture_mark *mark = graph->marks;
     unlink_mark(mark);
     atomic_store_explicit(&mark->moment->is_complete, true,
                           memory_order_release);
   }
+  tn_capture_marks_unlock();
 }
 
 tn_status tn_capture_moment(tn_stream *stream, tn_moment **moment)

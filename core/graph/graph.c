@@ -36,6 +36,7 @@ tn_graph *tn_graph_new(void)
     tn_error(TN_OUT_OF_MEMORY, "no memory for a graph");
     return NULL;
   }
+  tn_graph_arm();
   tn_refcount_init(&graph->refs);
   init_lock(&graph->lock);
   return graph;
@@ -85,26 +86,32 @@ static void check_joined(tn_graph *graph)
                         "for", loose->number);
 }
 
-/* What became of the capture; without one, TN_OK. */
-static tn_status stop(tn_graph *graph)
+void tn_graph_close(tn_graph *graph)
 {
-  pthread_mutex_lock(&tn_capture_lock);
-  if (graph->stage != TN_GRAPH_CAPTURING) {
-    pthread_mutex_unlock(&tn_capture_lock);
-    return TN_OK;
-  }
   if (!graph->is_invalid) check_joined(graph);
-  bool is_good = !graph->is_invalid;
   tn_lanes_end(graph);
   tn_graph_end_marks(graph);
   unlist(graph);
-  graph->stage = is_good ? TN_GRAPH_READY : TN_GRAPH_EMPTY;
-  pthread_mutex_unlock(&tn_capture_lock);
+  graph->stage = graph->is_invalid ? TN_GRAPH_EMPTY : TN_GRAPH_READY;
+}
+
+/* What became of a capture that was closed; not locked. */
+static tn_status conclude(tn_graph *graph)
+{
   if (pthread_equal(graph->owner, pthread_self()))
     tn_stream_pop(&graph->guard);
   graph->guard.active = 0;
-  return is_good ? TN_OK
-                 : tn_error(graph->verdict, "%s", graph->failure);
+  return graph->is_invalid ? tn_error(graph->verdict, "%s", graph->failure)
+                           : TN_OK;
+}
+
+static void stop(tn_graph *graph)
+{
+  pthread_mutex_lock(&tn_capture_lock);
+  bool is_going_on = graph->stage == TN_GRAPH_CAPTURING;
+  if (is_going_on) tn_graph_close(graph);
+  pthread_mutex_unlock(&tn_capture_lock);
+  if (is_going_on) conclude(graph);
 }
 
 /* The graph's lock is held. */
@@ -188,10 +195,10 @@ static tn_stream *choose_stream(const tn_graph_options *options)
 
 /* The device is quiet, so that memory which is cached for its streams and for
  * transfers can be given back and nothing captured depends on what came
- * before. */
+ * before. Other captures go on. */
 static tn_status make_quiet(tn_stream *stream)
 {
-  tn_status status = tn_synchronize(stream->state->device);
+  tn_status status = tn_streams_synchronize(stream->state);
   if (status == TN_OK) status = tn_empty_cache(stream->state->device);
   return status == TN_OK ? tn_empty_host_cache() : status;
 }
@@ -270,6 +277,7 @@ tn_status tn_graph_begin_with(tn_graph *graph, tn_graph_options options)
   return status;
 }
 
+/* tn_capture_lock is held. */
 static tn_status check_end(const tn_graph *graph)
 {
   if (graph->stage != TN_GRAPH_CAPTURING)
@@ -325,9 +333,10 @@ tn_status tn_graph_end(tn_graph *graph)
   if (!graph) return tn_graph_refuse_null();
   pthread_mutex_lock(&tn_capture_lock);
   tn_status status = check_end(graph);
+  if (status == TN_OK) tn_graph_close(graph);
   pthread_mutex_unlock(&tn_capture_lock);
   if (status != TN_OK) return status;
-  status = stop(graph);
+  status = conclude(graph);
   if (status == TN_OK) status = lower(graph);
   if (status != TN_OK) give_up(graph);
   return status;

@@ -40,13 +40,14 @@ typedef struct tn_graph_hook {
 
 struct tn_graph {
   tn_refcount refs;
-  tn_graph_state stage;  /* under tn_capture_lock, like all to `failure` */
+  _Atomic(tn_graph_state) stage; /* under tn_capture_lock, like all to
+                                  * `failure`; but looked at without it */
   tn_graph_mode mode;
   pthread_t owner;
   tn_device_state *state;
   tn_lane *lanes;        /* the first one is where it began, and last */
   int lane_count;
-  tn_capture_mark *marks;
+  tn_capture_mark *marks; /* written under the marks' lock too */
   bool is_invalid;
   tn_status verdict; /* TN_OUT_OF_MEMORY: for want of the host's memory */
   char failure[TN_ERROR_TEXT_SIZE]; /* what happened first */
@@ -70,6 +71,16 @@ extern pthread_mutex_t tn_capture_lock;
 /* ---- graph.c ---- */
 
 tn_status tn_graph_refuse_null(void);
+
+/* Locked. Ends a capture: its streams are usable, and the graph is ready or, if
+ * the capture is invalid, empty. */
+void tn_graph_close(tn_graph *graph);
+
+/* ---- fork.c ---- */
+
+/* Before the first graph: forked children find no lock of a thread that they
+ * do not have, and no capture. */
+void tn_graph_arm(void);
 
 /* ---- lane.c; tn_capture_lock is held ---- */
 

@@ -2,6 +2,7 @@ libtenon_la_SOURCES += \
   %D%/capture.c \
   %D%/dump.c \
   %D%/facts.c \
+  %D%/fork.c \
   %D%/graph.c \
   %D%/graph.h \
   %D%/lane.c \

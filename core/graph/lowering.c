@@ -14,13 +14,18 @@
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static tn_lowering *list;
 
+void tn_lowerings_lock(void) { pthread_mutex_lock(&list_lock); }
+void tn_lowerings_unlock(void) { pthread_mutex_unlock(&list_lock); }
+
 /* The devices are idle by now. What the program still holds is empty then. */
 static void finish(void)
 {
+  pthread_mutex_lock(&list_lock);
   for (tn_lowering *l = list; l; l = l->next) {
     l->state->backend->graph.destroy(l->handle);
     l->handle = NULL;
   }
+  pthread_mutex_unlock(&list_lock);
 }
 
 static void arm(void) { tn_shutdown_hook(TN_SHUTDOWN_GRAPH, finish); }
@@ -121,6 +126,7 @@ tn_status tn_lowering_make(tn_device_state *state, const tn_nodes *nodes,
     return status;
   }
   lowering->state = state;
+  lowering->is_anew = true;
   enlist(lowering);
   *out = lowering;
   return TN_OK;
@@ -129,8 +135,9 @@ tn_status tn_lowering_make(tn_device_state *state, const tn_nodes *nodes,
 void tn_lowering_free(tn_lowering *lowering)
 {
   if (!lowering) return;
-  if (tn_enter_to_release(lowering->state)) {
-    unlist(lowering);
+  bool is_inside = tn_enter_to_release(lowering->state);
+  unlist(lowering);
+  if (is_inside) {
     lowering->state->backend->graph.destroy(lowering->handle);
     tn_leave();
   }

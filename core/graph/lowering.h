@@ -11,7 +11,7 @@ typedef struct tn_lowering {
   uint32_t *changed;        /* launches whose arguments are not the handle's */
   uint32_t change_count;
   bool *is_changed;         /* whether a node is among them */
-  bool is_anew;             /* the handle is new, and has no runs before it */
+  bool is_anew;             /* the handle is new, and knows of no runs */
   struct tn_lowering *next, *before; /* of all there are */
 } tn_lowering;
 
@@ -22,9 +22,10 @@ tn_status tn_lowering_make(tn_device_state *state, const tn_nodes *nodes,
                            tn_lowering **out);
 
 /* Gives the backend the recording's arguments of now. Where that took another
- * graph of the backend's, it sets is_anew: the backend does not order the next
- * run behind those of the former one. The caller is inside tn_enter, and alone
- * with the lowering. */
+ * graph of the backend's, it sets is_anew, as tn_lowering_make does: the
+ * backend does not order the next run behind those of the former one, or those
+ * that were call by call. The caller is inside tn_enter, and alone with the
+ * lowering. */
 tn_status tn_lowering_update(tn_lowering *lowering, const tn_nodes *nodes);
 
 /* Queues a run; the caller as above. */
@@ -36,6 +37,10 @@ void tn_lowering_touch(tn_lowering *lowering, size_t node);
 
 /* Runs that are queued go on. NULL does nothing. */
 void tn_lowering_free(tn_lowering *lowering);
+
+/* For forks. */
+void tn_lowerings_lock(void);
+void tn_lowerings_unlock(void);
 
 /* Why these nodes cannot be given to the backend as a whole, into `text`,
  * whose first byte is 0 if they can. */

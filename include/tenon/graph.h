@@ -37,8 +37,10 @@ extern "C" {
 typedef struct tn_graph tn_graph;
 
 /* What other threads may do meanwhile. Global: neither capture nor make the
- * library get device memory. Thread local: anything else; the thread that
- * began ends. Relaxed: any thread may end it. */
+ * library get device memory. Thread local: anything but wait for captured
+ * streams, as tn_synchronize does; the thread that began ends. Relaxed: the
+ * same, and any thread may end it. In a child that another thread forks,
+ * captures of the first two modes are over. */
 typedef enum tn_graph_mode {
   TN_GRAPH_GLOBAL,
   TN_GRAPH_THREAD_LOCAL,
