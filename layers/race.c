@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "layers/option.h"
 #include "layers/race_access.h"
@@ -246,12 +247,52 @@ static tn_status read_options(const tn_host_api *host)
   return TN_OK;
 }
 
+/* The names that this layer gave backends, which layers around it hand on: by
+ * its address a backend is known that is watched already. */
+typedef struct given_name {
+  struct given_name *next;
+  char text[];
+} given_name;
+
+static given_name *given_names;
+
+static tn_status check_once(const tn_host_api *host, const char *name)
+{
+  pthread_mutex_lock(&lock);
+  const given_name *given = given_names;
+  while (given && given->text != name) given = given->next;
+  pthread_mutex_unlock(&lock);
+  return given ? host->error(TN_INVALID_ARGUMENT, "is chosen twice: one sees "
+                             "all accesses")
+               : TN_OK;
+}
+
+static const char *give_name(const tn_host_api *host, const char *name)
+{
+  size_t size = strlen(name) + 1;
+  given_name *given = malloc(sizeof *given + size);
+  if (!given) {
+    host->error(TN_OUT_OF_MEMORY, "no memory for the name of a backend");
+    return NULL;
+  }
+  memcpy(given->text, name, size);
+  pthread_mutex_lock(&lock);
+  given->next = given_names;
+  given_names = given;
+  pthread_mutex_unlock(&lock);
+  return given->text;
+}
+
 const tn_backend_api *tn_backend_entry(const tn_host_api *host,
                                        const tn_backend_api *next)
 {
   static const forward_hooks hooks = { .before = before, .after = after,
                                        .hides_graphs = true };
-  if (next && read_options(host) != TN_OK) return NULL;
+  if (next && (check_once(host, next->name) != TN_OK ||
+               read_options(host) != TN_OK))
+    return NULL;
   forward_backend *backend = forward_make(host, next, &hooks);
-  return backend ? &backend->api : NULL;
+  if (!backend) return NULL;
+  backend->api.name = give_name(host, next->name);
+  return backend->api.name ? &backend->api : NULL;
 }

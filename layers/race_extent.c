@@ -201,10 +201,11 @@ static bool is_declaration(const char *line)
   return true;
 }
 
-static tn_status check(const tn_host_api *host, const char *path)
+static tn_status check(const tn_host_api *host, const char *path,
+                       const char *text)
 {
   int number = 1;
-  for (const char *line = given; *line; number++) {
+  for (const char *line = text; *line; number++) {
     if (!is_declaration(line))
       return host->error(TN_INVALID_ARGUMENT, "extents=%s: line %d: accepted "
                          "is MODULE/KERNEL NAME=COUNT:STRIDE,...", path,
@@ -223,13 +224,25 @@ tn_status race_extents_read(const tn_host_api *host, const char *path)
   if (!file)
     return host->error(TN_INVALID_ARGUMENT, "extents=%s: cannot be read: %s",
                        path, strerror(errno));
-  given = calloc(1, LARGEST);
-  size_t size = given ? fread(given, 1, LARGEST, file) : 0;
+  char *text = calloc(1, LARGEST);
+  size_t size = text ? fread(text, 1, LARGEST, file) : 0;
+  int failure = text && ferror(file) ? errno : 0;
   fclose(file);
-  if (!given) return host->error(TN_OUT_OF_MEMORY, "no memory for extents");
-  if (size < LARGEST) return check(host, path);
-  return host->error(TN_INVALID_ARGUMENT, "extents=%s: less than %d bytes "
-                     "are accepted", path, LARGEST);
+  tn_status status = TN_OK;
+  if (!text) status = host->error(TN_OUT_OF_MEMORY, "no memory for extents");
+  else if (failure)
+    status = host->error(TN_INVALID_ARGUMENT, "extents=%s: cannot be read: %s",
+                         path, strerror(failure));
+  else if (size == LARGEST)
+    status = host->error(TN_INVALID_ARGUMENT, "extents=%s: less than %d bytes "
+                         "are accepted", path, LARGEST);
+  else if (strlen(text) < size)
+    status = host->error(TN_INVALID_ARGUMENT, "extents=%s: byte %zu is 0: it "
+                         "is no text", path, strlen(text));
+  else status = check(host, path, text);
+  if (status == TN_OK) given = text;
+  else free(text);
+  return status;
 }
 
 /* Launches -------------------------------------------------------------- */

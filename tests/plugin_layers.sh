@@ -40,6 +40,12 @@ refused fault:entry=copy.copy,status=FORKED,late=1 'late=1: accepted are yes' \
   "late is yes or no"
 refused fault:entry=alloc.alloc,status=OUT_OF_MEMORY,late=yes \
   'alloc.alloc queues nothing' "what queues no work cannot fail later"
+for layers in race,race race,trace:file=/dev/null,race:exit=3; do
+  refused $layers 'layer "race"' "race is there once"
+  tap_has "$said" 'is chosen twice: one sees all accesses' "it says why"
+done
+refused race:extents="$top_srcdir/README.md" 'accepted is MODULE/KERNEL' \
+  "each backend refuses a file that is no list of extents"
 refused trace:file=/nowhere/x.json 'cannot be written' \
   "a trace that cannot be written is refused"
 

@@ -68,6 +68,10 @@ refused() {
 
 refused exit=300 'exit=300: a number from 0 to 255'
 refused extents=/nowhere/x 'cannot be read'
+refused "extents=$tap_scratch" 'cannot be read: Is a directory'
+refused extents=/dev/zero 'less than 1048576 bytes are accepted'
+printf 'mine/mark *=n\0' >"$tap_scratch/extents"
+refused "extents=$tap_scratch/extents" 'byte 13 is 0: it is no text'
 for line in 'mark *=n' 'mine/mark n' 'mine/mark *=' 'mine/mark =n'; do
   echo "$line" >"$tap_scratch/extents"
   refused "extents=$tap_scratch/extents" \
