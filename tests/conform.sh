@@ -140,5 +140,15 @@ run 2 'X3 neither device nor plugin' --all
 run 2 'X3 an unknown rule' cpu --filter Z9
 run 2 'X3 a seed that is no number' cpu --seed x
 run 2 'X3 a limit that is none' cpu --time-limit 0
+complains '--time-limit "0": not a number of seconds' 'X3 it is named'
+for path in "$tap_scratch/none/x.json" "$tap_scratch"; do
+  run 1 'X3 a report to a place that is none' cpu --filter D1 --json "$path"
+  complains "--json \"$path\": " 'X3 is told before the first test'
+done
+run 1 'X3 a report to a full disk' cpu --filter D1 --json /dev/full
+grep -q '^tenon: conform: --json "/dev/full": No space' "$tap_scratch/err"
+tap_ok $? 'X3 is told at the end'
+run 2 'X3 a rule of two lines' cpu --filter "$(printf 'Z\n9')"
+complains '--filter "Z 9": ' 'X3 is complained of in one'
 run 2 'X3 a file that is no plugin' --plugin "$top_srcdir/COPYING"
 tap_done

@@ -41,13 +41,13 @@ extern const tn_command tn_memory_command;
 extern const tn_command tn_new_backend_command;
 extern const tn_command tn_version_command;
 
-/* One line on stderr, `tenon: TEXT`. */
+/* One line on stderr, `tenon: TEXT`, whatever the arguments hold. */
 void tn_complain(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
 /* The time limit for a child process in seconds: the default for NULL, 0 with
- * a complaint if the text is no number from 0.1 to 3600. */
-double tn_time_limit(const char *text);
+ * a complaint about `option` if the text is no number from 0.1 to 3600. */
+double tn_time_limit(const char *option, const char *text);
 #define TN_TIME_LIMIT_OPTION \
   { "--timeout", "SECONDS", "how long a backend may take to start (20)" }
 

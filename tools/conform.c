@@ -228,12 +228,23 @@ static bool find_devices(tn_conform *run, const char *text, bool all)
   return true;
 }
 
-static bool write_json(const tn_conform *run, const char *path)
+/* Before the suite, which takes its time. NULL in *file: not wanted. */
+static bool open_json(const char *path, FILE **file)
 {
-  FILE *file = fopen(path, "w");
-  if (file) tn_conform_write_json(run, file);
-  if (file && !ferror(file) && fclose(file) == 0) return true;
-  tn_complain("conform: %s: %s", path, strerror(errno));
+  *file = path ? fopen(path, "we") : NULL;
+  if (!path || *file) return true;
+  tn_complain("conform: --json \"%s\": %s", path, strerror(errno));
+  return false;
+}
+
+static bool write_json(const tn_conform *run, const char *path, FILE *file)
+{
+  errno = 0;
+  tn_conform_write_json(run, file);
+  bool is_written = !ferror(file);
+  if (fclose(file) == 0 && is_written) return true;
+  tn_complain("conform: --json \"%s\": %s", path,
+              errno ? strerror(errno) : "cannot be written");
   return false;
 }
 
@@ -258,7 +269,8 @@ static bool read_settings(const char *const *values, tn_conform *run)
   *run = (tn_conform){ .filter = values[FILTER], .seed = 1, .seconds = 60 };
   if (values[SEED] && !read_number(values[SEED], "--seed", &run->seed))
     return false;
-  if (values[TIME_LIMIT]) run->seconds = tn_time_limit(values[TIME_LIMIT]);
+  if (values[TIME_LIMIT])
+    run->seconds = tn_time_limit("conform: --time-limit", values[TIME_LIMIT]);
   if (run->seconds == 0) return false;
   if (count_chosen(run->filter) > 0 || values[REPORT]) return true;
   tn_complain("conform: --filter \"%s\": no test has such a rule, id or "
@@ -270,10 +282,13 @@ static tn_exit conform(const char *const *values, const char *device,
                        tn_conform *run)
 {
   tn_known *known = NULL;
+  FILE *json;
   if (!read_known(device, values[KNOWN], &known)) return TN_EXIT_USAGE;
-  if (!find_devices(run, device, values[ALL] != NULL)) return TN_EXIT_FOUND;
+  if (!find_devices(run, device, values[ALL] != NULL) ||
+      !open_json(values[JSON], &json))
+    return TN_EXIT_FOUND;
   run_all(run, known);
-  bool is_written = !values[JSON] || write_json(run, values[JSON]);
+  bool is_written = !json || write_json(run, values[JSON], json);
   for (size_t i = 0; i < run->device_count && values[TABLE]; i++)
     tn_conform_print_table(&run->devices[i]);
   tn_conform_print_absent(run);

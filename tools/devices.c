@@ -177,7 +177,7 @@ static void write_json(const tn_survey *survey)
 
 static tn_exit run(const char *const *values)
 {
-  double seconds = tn_time_limit(values[1]);
+  double seconds = tn_time_limit("devices: --timeout", values[1]);
   if (seconds == 0) return TN_EXIT_USAGE;
   tn_survey survey;
   tn_survey_take(seconds, &survey);

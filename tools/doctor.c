@@ -170,7 +170,7 @@ static void write_json(const findings *all)
 
 static tn_exit run(const char *const *values)
 {
-  double seconds = tn_time_limit(values[1]);
+  double seconds = tn_time_limit("doctor: --timeout", values[1]);
   if (seconds == 0) return TN_EXIT_USAGE;
   findings all;
   tn_candidates_collect(seconds, &all.candidates);

@@ -2,6 +2,7 @@
  * programs. */
 #include "config.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,22 +23,24 @@ static const tn_command *const commands[] = {
 
 void tn_complain(const char *format, ...)
 {
+  char text[4096];
   va_list arguments;
   va_start(arguments, format);
-  fputs("tenon: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  for (char *at = text; *at; at++)
+    if (iscntrl((unsigned char)*at)) *at = ' ';
+  fprintf(stderr, "tenon: %s\n", text);
 }
 
-double tn_time_limit(const char *text)
+double tn_time_limit(const char *option, const char *text)
 {
   if (!text) return 20;
   char *end;
   double seconds = strtod(text, &end);
   if (end != text && !*end && seconds >= 0.1 && seconds <= 3600)
     return seconds;
-  tn_complain("--timeout \"%s\": not a number of seconds from 0.1 to 3600",
+  tn_complain("%s \"%s\": not a number of seconds from 0.1 to 3600", option,
               text);
   return 0;
 }
