@@ -321,6 +321,10 @@ tn_status tn_make_graphed_callables_with(const tn_callable *callables,
                                          int n_inputs, tn_callable *out,
                                          tn_graphed_options options)
 {
+  if (out && out == callables)
+    return tn_set_error(TN_INVALID_ARGUMENT, "make_graphed_callables: the "
+                        "results would take the place of the callables, "
+                        "which they need");
   for (int i = 0; out && i < n_callables; i++) out[i] = (tn_callable){ 0 };
   tn_status status = check(callables, n_callables, sample_inputs, n_inputs,
                            out, &options);

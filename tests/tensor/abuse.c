@@ -333,6 +333,10 @@ static void test_callables(void)
   out = whole;
   tap_ok(tn_make_graphed_callables(&whole, 1, &x, 0, &out) != TN_OK &&
              !out.call, "C1 refused calls leave no callable either");
+  out = whole;
+  failed(tn_make_graphed_callables(&out, 1, &x, 1, &out) != TN_OK &&
+             out.call == same, TN_INVALID_ARGUMENT, "take the place",
+         "C1 results in place of the callables");
   tn_clear_error();
   failed(!tn_callable_call(&whole, NULL, 1), TN_INVALID_ARGUMENT, "NULL",
          "C1 a list of inputs that is NULL");
