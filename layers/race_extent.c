@@ -42,6 +42,7 @@ static bool next_parameter(const char **at, parameter *out)
   *at = strchr(*at, '(');
   if (!*at) return false;
   for (int i = 0; i < 3; i++) {
+    if (!**at) return false;
     *at = skip(*at + 1);
     *words[i] = next_word(at, ",)");
   }
@@ -93,9 +94,11 @@ static bool read_product(const reading *r, const char **at, race_product *out)
   *out = (race_product){ .number = 1 };
   for (;; ++*at) {
     word w = next_word(at, "*:, \t\n#");
-    if (w.length && *w.at >= '0' && *w.at <= '9')
-      out->number *= strtoll(w.at, NULL, 10);
-    else {
+    if (w.length && *w.at >= '0' && *w.at <= '9') {
+      if (__builtin_mul_overflow(out->number, strtoll(w.at, NULL, 10),
+                                 &out->number))
+        return false;
+    } else {
       int value = w.length ? find_value(r, w) : -1;
       if (value < 0 || out->factor_count == RACE_FACTORS) return false;
       out->factors[out->factor_count++] = (uint8_t)value;

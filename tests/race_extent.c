@@ -1,9 +1,11 @@
 /* What kernels reach, as the race layer's declarations tell. */
 #include "layers/race_extent.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/tap.h"
 
@@ -98,10 +100,69 @@ static void test_first_line(void)
           "an int32 is extended by its sign");
 }
 
+/* ---- the program's own ---- */
+
+static char refusal[TEXT];
+
+static tn_status refuse(tn_status status, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(refusal, sizeof refusal, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+static const tn_host_api host = { .error = refuse };
+static char path[] = "race-extents-XXXXXX";
+
+/* Into a file, filled up with line ends to `size` bytes. */
+static void write_file(const char *name, const char *text, size_t size)
+{
+  FILE *file = fopen(name, "w");
+  if (!file) return;
+  size_t length = strlen(text);
+  fputs(text, file);
+  for (; length < size; length++) fputc('\n', file);
+  fclose(file);
+}
+
+/* Twice, as for two backends: what was wrong is so again. */
+static void test_refused(const char *what, const char *part)
+{
+  bool is_refused = true;
+  for (int i = 0; i < 2; i++)
+    is_refused &= race_extents_read(&host, what) == TN_INVALID_ARGUMENT &&
+                  strstr(refusal, part);
+  tap_ok(is_refused, "refused every time: %s", refusal);
+}
+
+static void test_file(void)
+{
+  uint64_t slots[3] = { 0, 0, 10 };
+  close(mkstemp(path));
+  test_refused(".", "cannot be read");
+  write_file(path, "mine/one\nmine y=n\n", 0);
+  test_refused(path, "line 2");
+  write_file(path, "mine/one y=n\n", 1 << 20);
+  test_refused(path, "less than");
+  write_file(path, "mine/one y=n\nmine/two y=4294967296*4294967296\n", 0);
+  tap_is_int(race_extents_read(&host, path), TN_OK, "a file is read");
+  tap_is_int(race_extents_read(&host, path), TN_OK, "and known");
+  module.is_builtin = false;
+  tap_is_text(reached("mine/one", flat, 0, slots), "0+40", "what it declares");
+  tap_is_text(reached("mine/two", flat, 0, slots), "0+4",
+              "a product that is too large declares nothing");
+  tap_is_text(reached("mine/one", "(OUT, float", 0, slots), "",
+              "a signature that is cut short has no parameters");
+  unlink(path);
+}
+
 int main(void)
 {
   test_flat();
   test_strided();
   test_first_line();
+  test_file();
   return tap_done();
 }
