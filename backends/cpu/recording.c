@@ -57,7 +57,7 @@ tn_cpu_command *tn_cpu_recording_reserve(tn_cpu_recording *recording,
     return NULL;
   tn_cpu_command *command =
     (tn_cpu_command *)(void *)(recording->commands + recording->used);
-  *command = (tn_cpu_command){ .bytes = (uint32_t)bytes };
+  *command = (tn_cpu_command){ .bytes = (uint16_t)bytes };
   return command;
 }
 

@@ -14,7 +14,8 @@
  * it, have left for the cache. */
 static inline uint64_t slot_of(const tn_arg *arg)
 {
-  const volatile uint32_t *half = (const volatile void *)&arg->as;
+  typedef uint32_t __attribute__((may_alias)) any_half;
+  const volatile any_half *half = (const volatile void *)&arg->as;
   uint32_t first = half[0], second = half[1];
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   return (uint64_t)first << 32 | second;
