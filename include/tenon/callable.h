@@ -42,9 +42,10 @@ typedef struct tn_graphed_options {
 
 /* Captures each callable's forward pass, in order, and their backward passes,
  * in reverse order, in one pool, and puts replacements into out[], which is
- * another list, to be released. Each callable takes n_inputs tensors; sample_inputs has those of
- * the first, then of the second ..., n_callables x n_inputs in all, on one
- * device, whose shapes, dtypes and requires_grad all later calls must have.
+ * another list, to be released. Each callable takes n_inputs tensors;
+ * sample_inputs has those of the first, then of the second ..., n_callables x
+ * n_inputs in all, on one device, whose shapes, dtypes and requires_grad all
+ * later calls must have.
  *
  * The samples become the graphs' inputs: a call copies its inputs there unless
  * they are those. Its output is overwritten by the next call, after which it
