@@ -89,10 +89,9 @@ tn_status tn_capture_launch(tn_stream *stream, tn_kernel *kernel,
   tn_status status;
   size_t size = kernel->signature.count * sizeof *slots;
   uint64_t *copy = malloc(size ? size : 1);
-  if (!copy) return tn_error(TN_OUT_OF_MEMORY, "no memory to capture kernel "
-                             "\"%s\"", kernel->name);
   tn_lane *lane = enter(stream, &status);
-  tn_graph_node *node = lane ? append(lane, TN_GRAPH_KERNEL) : NULL;
+  if (lane && !copy) tn_graph_invalidate_for_memory(lane->graph, "capture");
+  tn_graph_node *node = lane && copy ? append(lane, TN_GRAPH_KERNEL) : NULL;
   if (!node) {
     free(copy);
     return lane ? leave(NULL) : status;
@@ -239,27 +238,34 @@ void tn_graph_end_marks(tn_graph *graph)
   tn_capture_marks_unlock();
 }
 
+/* Locked. The mark (NULL: there is no memory) is of what the lane has now. */
+static tn_status fill_mark(tn_capture_mark *mark, const tn_lane *lane)
+{
+  tn_graph *graph = lane->graph;
+  if (mark && tn_nodes_merge(&graph->nodes, &mark->tails,
+                             &lane->tails) == TN_OK)
+    mark->moment = tn_moment_of_capture(lane->stream->state, mark);
+  if (!mark || !mark->moment)
+    return tn_graph_invalidate_for_memory(graph, "moment of a capture");
+  link_mark(graph, mark);
+  return TN_OK;
+}
+
 tn_status tn_capture_moment(tn_stream *stream, tn_moment **moment)
 {
   tn_status status;
   *moment = NULL;
   tn_capture_mark *mark = calloc(1, sizeof *mark);
-  if (!mark) return tn_error(TN_OUT_OF_MEMORY, "no memory for an event's "
-                             "moment");
   tn_lane *lane = enter(stream, &status);
   if (lane) {
-    status = tn_nodes_merge(&lane->graph->nodes, &mark->tails, &lane->tails);
-    mark->moment = status == TN_OK ? tn_moment_of_capture(stream->state, mark)
-                                   : NULL;
-    if (mark->moment) link_mark(lane->graph, mark);
-    else status = tn_last_status();
+    status = fill_mark(mark, lane);
     pthread_mutex_unlock(&tn_capture_lock);
   }
   if (status == TN_OK) {
     *moment = mark->moment;
     return TN_OK;
   }
-  tn_numbers_clear(&mark->tails);
+  if (mark) tn_numbers_clear(&mark->tails);
   free(mark);
   return status;
 }
@@ -281,6 +287,14 @@ static tn_status join(tn_graph *graph, tn_stream *waiter,
   return tn_lane_add(graph, waiter, tails);
 }
 
+/* What the capture then lacks is an edge, or a stream. */
+static tn_status check_memory(tn_graph *graph, tn_status status)
+{
+  return status == TN_OUT_OF_MEMORY
+             ? tn_graph_invalidate_for_memory(graph, "wait in a capture")
+             : status;
+}
+
 /* Locked. */
 static tn_status wait(tn_stream *waiter, const tn_capture_mark *mark)
 {
@@ -293,9 +307,10 @@ static tn_status wait(tn_stream *waiter, const tn_capture_mark *mark)
   tn_graph *graph = mark->graph;
   if (!graph) return TN_OK;
   if (graph->is_invalid) return tn_graph_invalidate(graph, "%s", "");
-  if (!lane) return join(graph, waiter, &mark->tails);
+  if (!lane) return check_memory(graph, join(graph, waiter, &mark->tails));
   if (lane->graph == graph)
-    return tn_nodes_merge(&graph->nodes, &lane->tails, &mark->tails);
+    return check_memory(graph, tn_nodes_merge(&graph->nodes, &lane->tails,
+                                              &mark->tails));
   tn_graph_invalidate(graph, "a stream of another capture waits for it");
   return tn_graph_invalidate(lane->graph, "wait in a captured stream: for "
                              "another capture");
