@@ -17,9 +17,10 @@
 #define CHILD_CANNOT_RUN "gcc's ThreadSanitizer ends children of threads"
 #endif
 
-enum { SIZE = 4096, ROUNDS = 200, USES = 50, FORKS = 20, PATIENCE_S = 120 };
+enum { SIZE = 4096, USES = 50, PATIENCE_S = 300 };
 
 static tn_device device;
+static int rounds = 200, forks = 20;
 
 /* ---- memory that captured streams use ---- */
 
@@ -27,7 +28,7 @@ static void *capture_empty(void *argument)
 {
   tn_status *failure = argument;
   tn_stream *stream = tn_stream_new(device, 0);
-  for (int i = 0; i < ROUNDS && *failure == TN_OK; i++) {
+  for (int i = 0; i < rounds && *failure == TN_OK; i++) {
     tn_graph *graph = tn_graph_new();
     *failure = tn_graph_begin(graph, .stream = stream,
                               .mode = TN_GRAPH_THREAD_LOCAL);
@@ -60,7 +61,7 @@ static void test_uses(void)
   tn_stream *stream = tn_stream_new(device, 0);
   void *memory = tn_malloc(device, SIZE);
   pthread_create(&thread, NULL, capture_empty, &other);
-  for (int i = 0; i < ROUNDS && failure == TN_OK; i++)
+  for (int i = 0; i < rounds && failure == TN_OK; i++)
     failure = capture_uses(stream, memory);
   pthread_join(thread, NULL);
   tap_is_int(failure, TN_OK, "G2 M2 uses recorded in a capture: %s",
@@ -94,7 +95,7 @@ static void test_ends(void)
   tn_stream *stream = tn_stream_new(device, 0);
   end e = { .graph = tn_graph_new() };
   pthread_barrier_init(&e.barrier, NULL, 2);
-  for (int i = 0; i < ROUNDS; i++) {
+  for (int i = 0; i < rounds; i++) {
     pthread_t thread;
     void *other;
     tn_graph_begin(e.graph, .stream = stream, .mode = TN_GRAPH_RELAXED);
@@ -167,7 +168,7 @@ static void test_fork_beside_captures(void)
   void *memory = tn_malloc(device, SIZE);
   tn_graph *graph = filling_graph(stream, memory);
   pthread_create(&thread, NULL, capture_empty, &failure);
-  for (int i = 0; i < FORKS && !status; i++) status = child_status(graph);
+  for (int i = 0; i < forks && !status; i++) status = child_status(graph);
   pthread_join(thread, NULL);
   tap_is_int(status, 0, "D9 children captured while another thread did");
   tn_graph_release(graph);
@@ -213,6 +214,7 @@ static void test_fork_in_capture(void)
 
 int main(void)
 {
+  if (getenv("TN_TEST_SMALL")) rounds = 20, forks = 2;
   alarm(PATIENCE_S);
   device = test_device();
   tn_set_default_device(device);
