@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,38 @@ static int leave_compiling(void)
   return status == TN_OK ? GOOD : 1;
 }
 
+static atomic_bool is_driver_gone;
+
+static void end_driver(void) { atomic_store(&is_driver_gone, true); }
+
+static void start_compiler(void *argument)
+{
+  *(pthread_t *)argument = pthread_self();
+  atexit(end_driver);
+}
+
+static void need_driver(void *argument)
+{
+  (void)argument;
+  while (tn_reset_peak_host_memory_stats() != TN_SHUT_DOWN)
+    if (atomic_load(&is_driver_gone)) break;
+  if (atomic_load(&is_driver_gone)) _exit(3);
+}
+
+/* A driver whose compiler starts with the first run of a kernel, in a thread
+ * of its own (PoCL's does), and takes what it has away at the end. */
+static int leave_driver(void)
+{
+  pthread_t thread = pthread_self();
+  make();
+  tn_status status = tn_stream_call(kept.stream, start_compiler, &thread);
+  tn_stream_synchronize(kept.stream);
+  if (pthread_equal(thread, pthread_self())) return GOOD; /* in the call */
+  if (status == TN_OK)
+    status = tn_stream_call(kept.stream, need_driver, NULL);
+  return status == TN_OK ? GOOD : 1;
+}
+
 static const struct program {
   const char *name, *row, *what;
   int (*run)(void);
@@ -206,6 +239,8 @@ static const struct program {
     shut_down, 1 },
   { "compiling", "R10", "that ends while its first kernel is compiled",
     leave_compiling, 2 },
+  { "driver", "R10", "whose driver registered a handler in its own thread",
+    leave_driver, 1 },
   { "late", "R44", "that releases after the end", release_at_exit, 2 },
 };
 

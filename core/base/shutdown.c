@@ -13,7 +13,7 @@
 typedef void hook_function(void);
 
 static _Atomic(hook_function *) hooks[TN_SHUTDOWN_STEP_COUNT];
-atomic_bool tn_shutdown_began;
+atomic_bool tn_shutdown_began, tn_shutdown_is_due;
 static atomic_bool is_abandoned;
 
 void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void))
@@ -22,6 +22,8 @@ void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void))
 }
 
 void tn_shutdown_arm(void) { atexit(tn_shutdown); }
+
+void tn_shutdown_arm_later(void) { atomic_store(&tn_shutdown_is_due, true); }
 
 tn_status tn_refuse_shut_down(void)
 {

@@ -8,6 +8,7 @@
 #include "tenon/status.h"
 
 extern atomic_bool tn_shutdown_began; /* written by tn_shutdown only */
+extern atomic_bool tn_shutdown_is_due; /* is to be armed after a wait */
 
 /* In order of execution. */
 typedef enum tn_shutdown_step {
@@ -32,6 +33,18 @@ void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void));
  * registered by now; called after a driver was loaded or started, or compiled
  * something, since its handlers take away what our shutdown needs. */
 void tn_shutdown_arm(void);
+
+/* The same once the host has waited: for drivers that compile a kernel in a
+ * thread of theirs when it first runs, as PoCL does. */
+void tn_shutdown_arm_later(void);
+
+/* After a wait of the host. */
+static inline void tn_shutdown_see_wait(void)
+{
+  if (atomic_load_explicit(&tn_shutdown_is_due, memory_order_relaxed) &&
+      atomic_exchange(&tn_shutdown_is_due, false))
+    tn_shutdown_arm();
+}
 
 /* From a hook: no later step runs. For an end while work or threads of the
  * program are still at what would be given back. */

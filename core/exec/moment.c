@@ -156,8 +156,10 @@ tn_status tn_moment_wait(tn_moment *moment, uint64_t timeout)
   tn_device_state *state = moment->state;
   tn_status status = state->backend->stream.host_wait(
       state->handle, &moment->point, timeout);
-  if (status == TN_OK) set_past(moment);
-  else if (status != TN_TIMEOUT)
+  if (status == TN_OK) {
+    set_past(moment);
+    tn_shutdown_see_wait();
+  } else if (status != TN_TIMEOUT)
     return tn_plugin_error(state, status, "wait");
   return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/shutdown.h"
 #include "core/exec/tag.h"
 #include "core/launch/builtin.h"
 #include "core/launch/defines.h"
@@ -157,6 +158,7 @@ tn_kernel *tn_kernel_get(tn_module *module, const char *name)
   }
   if (tn_enter(module->state) != TN_OK) return NULL;
   tn_kernel *kernel = get(module, name);
+  if (kernel) tn_shutdown_arm_later();
   tn_leave();
   return kernel;
 }
