@@ -111,6 +111,13 @@ static tn_status count_up(tn_graph *graph, void *argument)
   return tn_graph_set_argument(graph, 0, 2, value);
 }
 
+static tn_status be_unavailable(tn_graph *graph, void *argument)
+{
+  (void)graph;
+  (void)argument;
+  return TN_DEVICE_UNAVAILABLE;
+}
+
 static void forget(void *argument)
 {
   (void)argument;
@@ -128,6 +135,12 @@ static void test_hooks(void)
   }
   for (int i = 0; i < 3; i++) tn_graph_replay(graph);
   tap_ok(value_of(y) == 6 && hook_calls == 3, "G5 a hook before each replay");
+  tn_graph_on_replay(graph, be_unavailable, NULL, NULL);
+  tn_clear_error();
+  tap_is_int(tn_graph_replay(graph), TN_DEVICE_UNAVAILABLE,
+             "G5 one that fails ends the replay");
+  tap_has(tn_error_message(), "hook 1 failed", "G5 which says so");
+  tap_ok(value_of(y) == 6, "G5 and nothing ran");
   tn_graph_release(graph);
   tap_is_int(forget_calls, 1, "G5 which is forgotten with the graph");
   tn_free(y);

@@ -13,23 +13,26 @@ static tn_status check(const tn_graph *graph, const void *out,
   return TN_OK;
 }
 
+/* What a full disk refuses shows at the flush. */
 static tn_status done(FILE *file)
 {
-  return ferror(file) ? tn_error(TN_INVALID_ARGUMENT, "writing the graph "
-                                 "failed")
-                      : TN_OK;
+  return fflush(file) || ferror(file)
+             ? tn_error(TN_INVALID_ARGUMENT, "writing the graph failed")
+             : TN_OK;
 }
 
 size_t tn_graph_node_count(const tn_graph *graph)
 {
-  return graph ? graph->nodes.count : 0;
+  if (!graph) return 0;
+  tn_graph_lock_nodes(graph);
+  size_t count = graph->nodes.count;
+  tn_graph_unlock_nodes(graph);
+  return count;
 }
 
-tn_status tn_graph_get_node(const tn_graph *graph, size_t number,
-                            tn_graph_node_info *out)
+static tn_status get_node(const tn_graph *graph, size_t number,
+                          tn_graph_node_info *out)
 {
-  tn_status status = check(graph, out, "out");
-  if (status != TN_OK) return status;
   if (number >= graph->nodes.count)
     return tn_error(TN_INVALID_ARGUMENT, "graph node %zu: there are %zu",
                     number, graph->nodes.count);
@@ -45,6 +48,17 @@ tn_status tn_graph_get_node(const tn_graph *graph, size_t number,
   return TN_OK;
 }
 
+tn_status tn_graph_get_node(const tn_graph *graph, size_t number,
+                            tn_graph_node_info *out)
+{
+  tn_status status = check(graph, out, "out");
+  if (status != TN_OK) return status;
+  tn_graph_lock_nodes(graph);
+  status = get_node(graph, number, out);
+  tn_graph_unlock_nodes(graph);
+  return status;
+}
+
 /* "add_f32" or "copy host to device, 4096 bytes" */
 static void print_label(const tn_graph_node *node, FILE *file)
 {
@@ -57,6 +71,7 @@ tn_status tn_graph_dump(tn_graph *graph, FILE *dot)
 {
   tn_status status = check(graph, dot, "file");
   if (status != TN_OK) return status;
+  tn_graph_lock_nodes(graph);
   fputs("digraph tenon {\n  node [shape=box];\n", dot);
   for (size_t i = 0; i < graph->nodes.count; i++) {
     const tn_graph_node *node = &graph->nodes.items[i];
@@ -67,6 +82,7 @@ tn_status tn_graph_dump(tn_graph *graph, FILE *dot)
       fprintf(dot, "  n%" PRIu32 " -> n%zu;\n", node->dependencies.items[k],
               i);
   }
+  tn_graph_unlock_nodes(graph);
   fputs("}\n", dot);
   return done(dot);
 }
@@ -75,6 +91,7 @@ tn_status tn_graph_list(tn_graph *graph, FILE *text)
 {
   tn_status status = check(graph, text, "file");
   if (status != TN_OK) return status;
+  tn_graph_lock_nodes(graph);
   for (size_t i = 0; i < graph->nodes.count; i++) {
     const tn_graph_node *node = &graph->nodes.items[i];
     fprintf(text, "%6zu  stream %d  ", i, node->lane);
@@ -84,5 +101,6 @@ tn_status tn_graph_list(tn_graph *graph, FILE *text)
               node->dependencies.items[k]);
     fputc('\n', text);
   }
+  tn_graph_unlock_nodes(graph);
   return done(text);
 }

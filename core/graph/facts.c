@@ -8,10 +8,16 @@
 
 tn_mem_pool *tn_graph_pool(tn_graph *graph)
 {
-  if (!graph) tn_graph_refuse_null();
-  else if (!graph->pool)
+  if (!graph) {
+    tn_graph_refuse_null();
+    return NULL;
+  }
+  pthread_mutex_lock(&graph->lock);
+  tn_mem_pool *pool = graph->pool;
+  pthread_mutex_unlock(&graph->lock);
+  if (!pool)
     tn_error(TN_INVALID_ARGUMENT, "the graph has no pool before it captures");
-  return graph ? graph->pool : NULL;
+  return pool;
 }
 
 /* The graph's lock is held. */

@@ -15,6 +15,18 @@ tn_status tn_graph_refuse_null(void)
   return tn_error(TN_INVALID_ARGUMENT, "graph is NULL");
 }
 
+void tn_graph_lock_nodes(const tn_graph *graph)
+{
+  pthread_mutex_lock(&((tn_graph *)(uintptr_t)graph)->lock);
+  pthread_mutex_lock(&tn_capture_lock);
+}
+
+void tn_graph_unlock_nodes(const tn_graph *graph)
+{
+  pthread_mutex_unlock(&tn_capture_lock);
+  pthread_mutex_unlock(&((tn_graph *)(uintptr_t)graph)->lock);
+}
+
 /* Hooks are called with the lock, and set arguments. */
 static void init_lock(pthread_mutex_t *lock)
 {
@@ -105,6 +117,7 @@ static tn_status conclude(tn_graph *graph)
                            : TN_OK;
 }
 
+/* The graph's lock is held, so that nobody captures it again meanwhile. */
 static void stop(tn_graph *graph)
 {
   pthread_mutex_lock(&tn_capture_lock);
@@ -145,16 +158,17 @@ tn_status tn_graph_reset(tn_graph *graph)
   if (!graph) return tn_graph_refuse_null();
   tn_error_state before;
   tn_error_save(&before);
+  pthread_mutex_lock(&graph->lock);
   stop(graph);
   tn_error_restore(&before);
-  pthread_mutex_lock(&graph->lock);
   drop(graph);
   pthread_mutex_unlock(&graph->lock);
   return TN_OK;
 }
 
 /* tn_capture_lock is held. Rules of the modes; another capture goes on. */
-static tn_status check_others(const tn_graph *graph, tn_graph_mode mode)
+static tn_status check_others(const tn_graph *graph, tn_stream *stream,
+                              tn_graph_mode mode)
 {
   for (const tn_graph *g = tn_graphs_capturing; g; g = g->next) {
     if (g == graph)
@@ -165,6 +179,9 @@ static tn_status check_others(const tn_graph *graph, tn_graph_mode mode)
                       "in this process, and one of the two is in global "
                       "mode: thread_local and relaxed ones go side by side");
   }
+  if (tn_is_captured(stream))
+    return tn_error(TN_CAPTURE_VIOLATION, "capture: the stream is being "
+                    "captured into another graph");
   return TN_OK;
 }
 
@@ -232,24 +249,48 @@ static tn_status start(tn_graph *graph, tn_stream *stream,
   return TN_OK;
 }
 
-/* The caller is inside tn_enter. */
-static tn_status begin(tn_graph *graph, tn_stream *stream,
-                       const tn_graph_options *options)
+static tn_status check_others_locked(const tn_graph *graph, tn_stream *stream,
+                                     tn_graph_mode mode)
 {
-  tn_status status = check_options(options, stream);
-  if (status != TN_OK) return status;
   pthread_mutex_lock(&tn_capture_lock);
-  status = check_others(graph, options->mode);
+  tn_status status = check_others(graph, stream, mode);
   pthread_mutex_unlock(&tn_capture_lock);
-  if (status == TN_OK) status = make_quiet(stream);
+  return status;
+}
+
+/* The graph's lock is held: nobody else begins to capture it meanwhile. */
+static tn_status begin_anew(tn_graph *graph, tn_stream *stream,
+                            const tn_graph_options *options,
+                            tn_stream_guard guard)
+{
+  tn_status status = check_others_locked(graph, stream, options->mode);
   if (status != TN_OK) return status;
-  tn_graph_reset(graph);
+  drop(graph);
   graph->state = stream->state;
   pthread_mutex_lock(&tn_capture_lock);
-  status = check_others(graph, options->mode);
+  status = check_others(graph, stream, options->mode);
   if (status == TN_OK) status = start(graph, stream, options);
+  if (status == TN_OK) graph->guard = guard;
   pthread_mutex_unlock(&tn_capture_lock);
   if (status != TN_OK) drop_pool(graph);
+  return status;
+}
+
+/* The caller is inside tn_enter. The pool may be what the graph has, and
+ * drops. */
+static tn_status begin(tn_graph *graph, tn_stream *stream,
+                       const tn_graph_options *options, tn_stream_guard guard)
+{
+  tn_status status = check_options(options, stream);
+  if (status == TN_OK)
+    status = check_others_locked(graph, stream, options->mode);
+  if (status == TN_OK) status = make_quiet(stream);
+  if (status != TN_OK) return status;
+  tn_mem_pool *pool = tn_mem_pool_retain(options->pool);
+  pthread_mutex_lock(&graph->lock);
+  status = begin_anew(graph, stream, options, guard);
+  pthread_mutex_unlock(&graph->lock);
+  tn_mem_pool_release(pool);
   return status;
 }
 
@@ -259,9 +300,8 @@ static tn_status begin_on(tn_graph *graph, tn_stream *stream,
 {
   tn_stream_guard guard = tn_stream_push(stream);
   if (!guard.active) return tn_last_status();
-  tn_status status = begin(graph, stream, options);
-  if (status == TN_OK) graph->guard = guard;
-  else tn_stream_pop(&guard);
+  tn_status status = begin(graph, stream, options, guard);
+  if (status != TN_OK) tn_stream_pop(&guard);
   return status;
 }
 
@@ -309,11 +349,9 @@ static tn_status lower(tn_graph *graph)
   if (status != TN_OK) return status;
   tn_error_state before;
   tn_error_save(&before);
-  pthread_mutex_lock(&graph->lock);
   tn_lowering_doubt(graph->state, &graph->nodes, graph->doubt,
                     sizeof graph->doubt);
   status = graph->doubt[0] ? TN_OK : make_native(graph);
-  pthread_mutex_unlock(&graph->lock);
   if (status == TN_OK) tn_error_restore(&before);
   tn_leave();
   return status;
@@ -328,9 +366,9 @@ static void give_up(tn_graph *graph)
   tn_error_restore(&failure);
 }
 
-tn_status tn_graph_end(tn_graph *graph)
+/* The graph's lock is held: others find it before its end or after it. */
+static tn_status end(tn_graph *graph)
 {
-  if (!graph) return tn_graph_refuse_null();
   pthread_mutex_lock(&tn_capture_lock);
   tn_status status = check_end(graph);
   if (status == TN_OK) tn_graph_close(graph);
@@ -339,6 +377,15 @@ tn_status tn_graph_end(tn_graph *graph)
   status = conclude(graph);
   if (status == TN_OK) status = lower(graph);
   if (status != TN_OK) give_up(graph);
+  return status;
+}
+
+tn_status tn_graph_end(tn_graph *graph)
+{
+  if (!graph) return tn_graph_refuse_null();
+  pthread_mutex_lock(&graph->lock);
+  tn_status status = end(graph);
+  pthread_mutex_unlock(&graph->lock);
   return status;
 }
 

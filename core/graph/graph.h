@@ -72,6 +72,11 @@ extern pthread_mutex_t tn_capture_lock;
 
 tn_status tn_graph_refuse_null(void);
 
+/* For those who look at the nodes: a capture that goes on adds some, a reset
+ * takes them away. */
+void tn_graph_lock_nodes(const tn_graph *graph);
+void tn_graph_unlock_nodes(const tn_graph *graph);
+
 /* Locked. Ends a capture: its streams are usable, and the graph is ready or, if
  * the capture is invalid, empty. */
 void tn_graph_close(tn_graph *graph);

@@ -9,11 +9,21 @@
 #include "core/copy/fill.h"
 #include "core/graph/graph.h"
 
+/* A hook of the program's need not say why. */
+static tn_status run_hook(tn_graph *graph, size_t number)
+{
+  const tn_graph_hook *hook = &graph->hooks[number];
+  tn_status status = hook->hook(graph, hook->argument);
+  return status == TN_OK || tn_last_status() == status
+             ? status
+             : tn_error(status, "replay: hook %zu failed", number);
+}
+
 static tn_status run_hooks(tn_graph *graph)
 {
   tn_status status = TN_OK;
   for (size_t i = 0; i < graph->hook_count && status == TN_OK; i++)
-    status = graph->hooks[i].hook(graph, graph->hooks[i].argument);
+    status = run_hook(graph, i);
   return status;
 }
 
@@ -190,10 +200,8 @@ tn_status tn_graph_set_argument(tn_graph *graph, size_t node, size_t index,
                                 tn_arg value)
 {
   if (!graph) return tn_graph_refuse_null();
-  pthread_mutex_lock(&graph->lock);
-  pthread_mutex_lock(&tn_capture_lock);
+  tn_graph_lock_nodes(graph);
   tn_status status = set_argument(graph, node, index, value);
-  pthread_mutex_unlock(&tn_capture_lock);
-  pthread_mutex_unlock(&graph->lock);
+  tn_graph_unlock_nodes(graph);
   return status;
 }

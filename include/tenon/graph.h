@@ -49,8 +49,9 @@ typedef enum tn_graph_mode {
 
 typedef struct tn_graph_options {
   tn_mem_pool *pool;  /* shared with other graphs; NULL: one of its own */
-  tn_stream *stream;  /* is made current until the end; NULL: the current
-                       * stream of the default device */
+  tn_stream *stream;  /* is made current until the end, and stays so if
+                       * another thread ends; NULL: the current stream of the
+                       * default device */
   tn_graph_mode mode;
   char tn_end_;
 } tn_graph_options;
