@@ -21,6 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 typedef struct told_function {
   void (*function)(void *);
   void *argument;
+  order_step at; /* its place in the stream */
   order_clock clock;
 } told_function;
 
@@ -32,6 +33,15 @@ static void host_learned(void)
   race_pinned_check(&race_host.clock, race_report_source);
 }
 
+static void end_function(told_function *told_of)
+{
+  pthread_mutex_lock(&lock);
+  race_pinned_function_ended();
+  pthread_mutex_unlock(&lock);
+  order_clock_free(&told_of->clock);
+  free(told_of);
+}
+
 /* What the queue did before, the function's thread knows. */
 static void run_told(void *argument)
 {
@@ -40,23 +50,35 @@ static void run_told(void *argument)
   race_learn(&told_of->clock);
   host_learned();
   pthread_mutex_unlock(&lock);
-  bool before = race_watch_set_program(true);
+  race_watch_thread before = race_watch_begin_function(&told_of->at);
   told_of->function(told_of->argument);
-  race_watch_set_program(before);
-  order_clock_free(&told_of->clock);
-  free(told_of);
+  race_watch_end_function(&before);
+  end_function(told_of);
 }
 
+/* It is a step of its stream: work behind it knows it. */
 static void tell_function(forward_call *call)
 {
+  if (forward_is_captured(call)) return;
+  race_pinned_function_queued(race_report_source);
   told_function *told_of = calloc(1, sizeof *told_of);
+  call->kept[0] = (uintptr_t)told_of;
   if (!told_of) return;
   race_agent *agent = race_agent_of(call->stream);
+  race_step(agent);
   order_join(&told_of->clock, &agent->clock);
+  told_of->at = (order_step){ agent->number, agent->step, 0, NULL };
   told_of->function = call->function;
   told_of->argument = call->argument;
   call->function = run_told;
   call->argument = told_of;
+}
+
+/* Of a call that failed: it will not run. */
+static void forget_function(const forward_call *call)
+{
+  told_function *told_of = (told_function *)(uintptr_t)call->kept[0];
+  if (told_of) end_function(told_of);
 }
 
 static void learn_point(const forward_call *call)
@@ -218,6 +240,8 @@ static void note_after(const forward_call *call)
 
 static void after(forward_call *call)
 {
+  if (call->entry == FORWARD_stream_host_function && call->status != TN_OK)
+    forget_function(call);
   pthread_mutex_lock(&lock);
   if (race_is_work(call->entry)) {
     race_access_after(call, race_agent_of(call->stream));

@@ -127,6 +127,8 @@ static void touch_before(visit *v, tn_address address, uint64_t bytes)
     race_watch_begin(call->backend->host, &v->by, v->kind == ORDER_WRITE,
                      address, bytes);
   }
+  if (v->kind == ORDER_WRITE && is_host_memory(v, memory))
+    race_pinned_written(address, bytes);
 }
 
 tn_status race_access_before(forward_call *call, race_agent *agent)
@@ -134,7 +136,7 @@ tn_status race_access_before(forward_call *call, race_agent *agent)
   if (!race_is_work(call->entry)) return TN_OK;
   uint32_t tag = note_site(call);
   visit v = { .call = call, .touch = touch_before,
-              .by = { agent->number, agent->step + 1, tag, NULL } };
+              .by = { agent->number, agent->step + 1, tag, &agent->clock } };
   call->kept[0] = tag;
   if (!forward_is_captured(call)) visit_all(&v);
   return v.status;
@@ -160,9 +162,8 @@ static bool is_settled(const race_allocation *memory, tn_address address,
 static void note_host_memory(const visit *v, const race_allocation *memory,
                              tn_address address, uint64_t bytes)
 {
-  if (v->kind == ORDER_WRITE) race_pinned_written(address, bytes);
-  else if (v->is_host_side && v->by.agent != RACE_HOST &&
-           is_settled(memory, address, bytes))
+  if (v->kind == ORDER_READ && v->by.agent != RACE_HOST &&
+      is_settled(memory, address, bytes))
     race_pinned_read(&v->by, address, bytes);
 }
 
@@ -177,7 +178,7 @@ static void touch_after(visit *v, tn_address address, uint64_t bytes)
     if (!order_access(a->shadow, &v->by, v->kind, offset, reached, &conflict))
       race_report_conflict(&v->by, v->kind, a, &conflict);
   }
-  if (is_host_memory(v, a)) note_host_memory(v, a, address, bytes);
+  if (v->is_host_side) note_host_memory(v, a, address, bytes);
 }
 
 void race_access_after(const forward_call *call, race_agent *agent)

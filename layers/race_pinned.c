@@ -10,7 +10,8 @@ typedef struct source {
   uint64_t bytes, sum;
 } source;
 
-static source *sources;
+static source *sources; /* none while there are functions */
+static unsigned functions;
 
 static uint64_t sum_of(tn_address address, uint64_t bytes)
 {
@@ -29,7 +30,7 @@ static uint64_t sum_of(tn_address address, uint64_t bytes)
 void race_pinned_read(const order_step *by, tn_address address,
                       uint64_t bytes)
 {
-  source *s = malloc(sizeof *s);
+  source *s = functions ? NULL : malloc(sizeof *s);
   if (!s) return;
   *s = (source){ sources, by->agent, by->step, by->tag, address, bytes,
                  sum_of(address, bytes) };
@@ -80,11 +81,31 @@ static bool is_known(const source *s, const void *argument)
   return order_known(argument, s->agent) >= s->step;
 }
 
-void race_pinned_check(const order_clock *host,
-                       void (*report)(uint32_t tag, tn_address address))
+static void check(bool (*is_wanted)(const source *, const void *),
+                  const void *argument, race_pinned_report *report)
 {
   for (const source *s = sources; s; s = s->next)
-    if (is_known(s, host) && sum_of(s->address, s->bytes) != s->sum)
+    if (is_wanted(s, argument) && sum_of(s->address, s->bytes) != s->sum)
       report(s->tag, s->address);
-  remove_if(is_known, host);
+  remove_if(is_wanted, argument);
 }
+
+void race_pinned_check(const order_clock *host, race_pinned_report *report)
+{
+  check(is_known, host, report);
+}
+
+static bool is_any(const source *s, const void *argument)
+{
+  (void)s;
+  (void)argument;
+  return true;
+}
+
+void race_pinned_function_queued(race_pinned_report *report)
+{
+  check(is_any, NULL, report);
+  functions++;
+}
+
+void race_pinned_function_ended(void) { functions--; }

@@ -82,12 +82,12 @@ void race_report_trespasses(void)
   race_trespass t;
   while (race_watch_next(&t)) {
     char what[160];
-    snprintf(what, sizeof what, "the host %s pinned memory at 0x%llx before "
-             "it waited for the work that uses it",
-             t.is_write ? "wrote to" : "read",
-             (unsigned long long)t.address);
-    race_report(what, race_site_note_host("the host", t.frames,
-                                          t.frame_count),
+    const char *who = t.is_function ? "a host function" : "the host";
+    snprintf(what, sizeof what, "%s %s pinned memory at 0x%llx %s the work "
+             "that uses it", who, t.is_write ? "wrote to" : "read",
+             (unsigned long long)t.address,
+             t.is_function ? "in no order with" : "before it waited for");
+    race_report(what, race_site_note_host(who, t.frames, t.frame_count),
                 "and", t.tag);
     race_pinned_drop(t.tag);
   }

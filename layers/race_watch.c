@@ -13,6 +13,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "layers/race_clock.h"
+
 /* A backend's thread that comes to the memory is held up until the program
  * waits for something, but not longer than this: the host's access, if there
  * is one, then comes first. */
@@ -22,12 +24,12 @@ typedef struct watch {
   bool is_used, is_open, is_written;
   uintptr_t begin, end; /* whole pages */
   order_step by;        /* without its clock */
+  order_clock clock;    /* what is before it */
 } watch;
 
 /* Initial-exec: the handler must not allocate. */
 #define HANDLER_TLS static __thread __attribute__((tls_model("initial-exec")))
-HANDLER_TLS bool is_program;
-HANDLER_TLS int inside; /* calls of the layer */
+HANDLER_TLS race_watch_thread self;
 
 static watch watches[WATCHES];
 static int watch_count; /* beyond it none is used */
@@ -83,17 +85,22 @@ static void end_watch(watch *w)
 {
   open_watch(w);
   w->is_used = false;
+  order_clock_free(&w->clock);
   while (watch_count && !watches[watch_count - 1].is_used) watch_count--;
 }
 
+/* The strictest: a read is never taken for what only keeps writes off. */
 static watch *find(uintptr_t address)
 {
+  watch *found = NULL;
   for (int i = 0; i < watch_count; i++) {
     watch *w = watches + i;
-    if (w->is_used && !w->is_open && w->begin <= address && address < w->end)
-      return w;
+    if (!w->is_used || w->is_open || w->begin > address || address >= w->end)
+      continue;
+    if (w->is_written) return w;
+    found = w;
   }
-  return NULL;
+  return found;
 }
 
 /* The handler ----------------------------------------------------------- */
@@ -130,25 +137,39 @@ static void note_trespass(const watch *w, uintptr_t address,
   while (first < count && frames[first] != counter_of(context)) first++;
   if (first == count) first = 0;
   *t = (race_trespass){ .tag = w->by.tag, .address = address,
-                        .is_write = is_write(context, w) };
+                        .is_write = is_write(context, w),
+                        .is_function = self.function != NULL };
   while (first < count && t->frame_count < 16)
     t->frames[t->frame_count++] = frames[first++];
   __atomic_store_n(&trespass_count, trespass_count + 1, __ATOMIC_RELEASE);
 }
 
-static bool is_still_watched(uintptr_t address)
+/* What this thread does is in no order with the watched work. A function that
+ * runs knows of what was before it, which is no longer watched. */
+static bool is_trespass(const watch *w)
 {
+  const order_step *f = self.function;
+  if (f) return order_known(&w->clock, f->agent) < f->step;
+  return self.is_program && !self.inside;
+}
+
+/* Whether another thread's access to what is still watched should come first:
+ * this one is in order, and not from within a call of the program's. */
+static bool should_wait(uintptr_t address)
+{
+  if (self.is_program && !self.function) return false;
   take();
-  bool is_watched = find(address) != NULL;
+  const watch *w = find(address);
+  bool is_in_order = w && !is_trespass(w);
   give();
-  return is_watched;
+  return is_in_order;
 }
 
 static void hold(uintptr_t address)
 {
   for (int i = 0; i < HOLD_MILLISECONDS; i++) {
     if (__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) ||
-        !is_still_watched(address))
+        !should_wait(address))
       return;
     nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
   }
@@ -157,11 +178,10 @@ static void hold(uintptr_t address)
 /* True: the access may go on. */
 static bool let_through(uintptr_t address, const ucontext_t *context)
 {
-  bool is_ours = is_program && !inside;
-  if (!is_program) hold(address);
+  hold(address);
   take();
   watch *w = find(address);
-  if (w && is_ours) note_trespass(w, address, context);
+  if (w && is_trespass(w)) note_trespass(w, address, context);
   if (w) open_watch(w);
   give();
   return w != NULL;
@@ -263,22 +283,27 @@ static bool all_take_faults(void)
 
 void race_watch_enter(bool may_wait)
 {
-  is_program = true;
-  inside++;
+  self.is_program = true;
+  self.inside++;
   if (may_wait) __atomic_add_fetch(&waiting, 1, __ATOMIC_ACQ_REL);
 }
 
 void race_watch_leave(bool may_wait)
 {
-  inside--;
+  self.inside--;
   if (may_wait) __atomic_sub_fetch(&waiting, 1, __ATOMIC_ACQ_REL);
 }
 
-bool race_watch_set_program(bool is_now)
+race_watch_thread race_watch_begin_function(const order_step *at)
 {
-  bool before = is_program;
-  is_program = is_now;
+  race_watch_thread before = self;
+  self = (race_watch_thread){ .is_program = true, .function = at };
   return before;
+}
+
+void race_watch_end_function(const race_watch_thread *before)
+{
+  self = *before;
 }
 
 void race_watch_begin(const tn_host_api *host, const order_step *by,
@@ -289,16 +314,21 @@ void race_watch_begin(const tn_host_api *host, const order_step *by,
   uintptr_t begin = ((uintptr_t)address + page - 1) & ~(page - 1);
   uintptr_t end = ((uintptr_t)address + bytes) & ~(page - 1);
   if (begin >= end) return;
+  order_clock clock = { 0, NULL };
+  order_join(&clock, by->clock);
+  order_join(&clock, &race_host.clock);
   take();
   int at = 0;
   while (at < watch_count && watches[at].is_used) at++;
   if (at < WATCHES) {
     watches[at] = (watch){ true, false, is_written, begin, end,
-                           { by->agent, by->step, by->tag, NULL } };
+                           { by->agent, by->step, by->tag, NULL }, clock };
+    clock = (order_clock){ 0, NULL };
     if (at == watch_count) watch_count++;
     protect_again(begin, end);
   }
   give();
+  order_clock_free(&clock);
 }
 
 static void end_each(bool (*is_wanted)(const watch *, const void *),

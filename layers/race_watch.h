@@ -13,11 +13,21 @@
 void race_watch_enter(bool may_wait);
 void race_watch_leave(bool may_wait);
 
-/* The program's own function, on whatever thread: true while it runs. */
-bool race_watch_set_program(bool is_program);
+/* What a thread is about. */
+typedef struct race_watch_thread {
+  bool is_program;
+  int inside;                 /* calls of the layer */
+  const order_step *function; /* the host function that it runs */
+} race_watch_thread;
+
+/* A host function, on whatever thread: what it does is done at that step of
+ * its stream. */
+race_watch_thread race_watch_begin_function(const order_step *at);
+void race_watch_end_function(const race_watch_thread *before);
 
 /* Before the call whose step `by` is: its work will write the bytes, or only
- * read them. `by->tag` names the watch. */
+ * read them. `by->tag` names the watch; by->clock and what the host knows are
+ * before it. */
 void race_watch_begin(const tn_host_api *host, const order_step *by,
                       bool is_written, tn_address address, uint64_t bytes);
 
@@ -33,7 +43,7 @@ void race_watch_forget(tn_address address, uint64_t bytes);
 /* What the host did, from newest to oldest frame. */
 typedef struct race_trespass {
   uint32_t tag; /* of the watch */
-  bool is_write;
+  bool is_write, is_function;
   tn_address address;
   int frame_count;
   void *frames[16];

@@ -1,8 +1,13 @@
 /* Small programs for the race layer: `race_cases CASE right|wrong`, on the
  * device of TN_TEST_DEVICE. The forms differ by one call. */
+#include "config.h"
+
+#include <errno.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tenon/tenon.h"
 
@@ -150,10 +155,56 @@ static void read_pinned(void *pinned)
   (void)kept;
 }
 
+static void increase_byte(void *byte) { ++*(char *)byte; }
+
 static bool host_function(room *r)
 {
   return copy(r, r->one, r->pinned, r->x) &&
          tn_stream_call(r->one, read_pinned, r->pinned) == TN_OK;
+}
+
+/* It comes after what its stream waited for, and after nothing else. */
+static bool function_reads(room *r)
+{
+  return copy(r, r->one, r->pinned, r->x) && join(r) &&
+         tn_stream_call(r->two, read_pinned, r->pinned) == TN_OK;
+}
+
+static sem_t may_write;
+
+/* For ever would be too long where to queue a copy waits for this. */
+static void write_late(void *pinned)
+{
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec++;
+  while (sem_timedwait(&may_write, &until) && errno == EINTR) continue;
+  memset(pinned, 1, BYTES);
+}
+
+/* It writes once all is queued: what the copy behind it reads, and what the
+ * other stream's copy read, for which it has to wait. */
+static bool function_writes(room *r)
+{
+  bool ok = !sem_init(&may_write, 0, 0) && copy(r, r->two, r->y, r->pinned) &&
+            (!r->is_right ||
+             tn_stream_wait_stream(r->one, r->two) == TN_OK) &&
+            tn_stream_call(r->one, write_late, r->pinned) == TN_OK &&
+            copy(r, r->one, r->x, r->pinned);
+  sem_post(&may_write);
+  return ok;
+}
+
+/* Host memory that is not in whole pages: of it only sums are known. */
+static bool function_bytes(room *r)
+{
+  enum { FEW = 64 };
+  tn_status status = TN_INVALID_ARGUMENT;
+  tn_with_stream(r->one)
+    status = tn_copy(r->x, r->device, r->pinned + 1, r->host, FEW, true);
+  if (!r->is_right) r->pinned[1] ^= 1;
+  return status == TN_OK &&
+         tn_stream_call(r->one, increase_byte, r->pinned + 1) == TN_OK;
 }
 
 /* The host reads what it waited for, and then what it did not. */
@@ -294,6 +345,9 @@ static const struct {
   { "own_halves", own_halves },
   { "columns", columns },     { "mine", mine },
   { "host_function", host_function },
+  { "function_reads", function_reads },
+  { "function_writes", function_writes },
+  { "function_bytes", function_bytes },
   { "host_reads", host_reads },
   { "host_writes", host_writes },
   { "host_half", host_half },

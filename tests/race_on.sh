@@ -60,7 +60,7 @@ race_cases_on() {
   export TN_TEST_DEVICE
   for name in fill_copy copy_copy copy_fill halves host_waits freed relay \
     chain own_halves columns host_reads host_writes host_half replay_fill \
-    replay_two replay_freed; do
+    replay_two replay_freed function_reads function_writes function_bytes; do
     silent "$1: $name, right" "$cases" $name right
     found "$1: $name, wrong" "$cases" $name wrong
   done
