@@ -24,12 +24,13 @@ typedef struct tn_current_pools {
 
 extern TN_HOT_THREAD_LOCAL tn_current_pools tn_current_pools_mine;
 
-/* NULL: the device's own caches. */
+/* NULL: the device's own caches. By name: where the linker relaxes its access,
+ * UBSan of gcc 12 takes a pointer to it for NULL. */
 static inline tn_mem_pool *tn_pool_current_of(const tn_device_state *state)
 {
-  const tn_current_pools *mine = &tn_current_pools_mine;
-  for (unsigned i = 0; i < mine->count; i++)
-    if (mine->pools[i]->allocator->state == state) return mine->pools[i];
+  tn_mem_pool **pools = tn_current_pools_mine.pools;
+  for (unsigned i = 0; i < tn_current_pools_mine.count; i++)
+    if (pools[i]->allocator->state == state) return pools[i];
   return NULL;
 }
 
