@@ -163,14 +163,23 @@ static bool host_function(room *r)
          tn_stream_call(r->one, read_pinned, r->pinned) == TN_OK;
 }
 
+static sem_t has_read, may_write;
+
+static void read_and_tell(void *pinned)
+{
+  read_pinned(pinned);
+  sem_post(&has_read);
+}
+
 /* It comes after what its stream waited for, and after nothing else. */
 static bool function_reads(room *r)
 {
-  return copy(r, r->one, r->pinned, r->x) && join(r) &&
-         tn_stream_call(r->two, read_pinned, r->pinned) == TN_OK;
+  bool ok = !sem_init(&has_read, 0, 0) && copy(r, r->one, r->pinned, r->x) &&
+            join(r) &&
+            tn_stream_call(r->two, read_and_tell, r->pinned) == TN_OK;
+  while (ok && sem_wait(&has_read) && errno == EINTR) continue;
+  return ok;
 }
-
-static sem_t may_write;
 
 /* For ever would be too long where to queue a copy waits for this. */
 static void write_late(void *pinned)
