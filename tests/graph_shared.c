@@ -184,9 +184,9 @@ static void *replay(void *argument)
     tn_with_stream(own) status = tn_graph_replay(shared);
     if (status == TN_OK) atomic_fetch_add(&replays, 1);
     else if (status != TN_INVALID_ARGUMENT) atomic_fetch_add(&wrong, 1);
-    sched_yield();
+    /* Slow devices would have ever more to do, and ever less memory. */
+    tn_stream_synchronize(own);
   }
-  tn_stream_synchronize(own);
   tn_stream_release(own);
   return NULL;
 }
