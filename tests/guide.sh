@@ -89,7 +89,10 @@ while read -r line kind file; do
 done <"$ran"
 [ $status -eq 0 ] && [ "$(wc -l <"$ran")" -eq "$blocks" ]
 tap_ok $? "X2 all of it works"
-[ $status -eq 0 ] || tail -n 40 "$scratch/log" | sed 's/^/# /'
+if [ $status -ne 0 ]; then
+  tail -n 40 "$scratch/log" | sed 's/^/# /'
+  grep -A 8 '^not ok' "$scratch"/*/conform.sh.log | sed 's/^/# /'
+fi
 
 # in_project TEXT COMMANDS
 in_project() {
