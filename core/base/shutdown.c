@@ -23,7 +23,15 @@ void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void))
 
 void tn_shutdown_arm(void) { atexit(tn_shutdown); }
 
-void tn_shutdown_arm_later(void) { atomic_store(&tn_shutdown_is_due, true); }
+/* Exit handlers cannot be taken back, and a compiler has registered its own
+ * long before so many kernels: a program may get one for each step. */
+void tn_shutdown_arm_later(void)
+{
+  static atomic_uint kernels;
+  if (atomic_load_explicit(&kernels, memory_order_relaxed) >= 1000) return;
+  atomic_fetch_add_explicit(&kernels, 1, memory_order_relaxed);
+  atomic_store(&tn_shutdown_is_due, true);
+}
 
 tn_status tn_refuse_shut_down(void)
 {

@@ -35,7 +35,7 @@ void tn_shutdown_hook(tn_shutdown_step step, void (*hook)(void));
 void tn_shutdown_arm(void);
 
 /* The same once the host has waited: for drivers that compile a kernel in a
- * thread of theirs when it first runs, as PoCL does. */
+ * thread of theirs when it first runs, as PoCL does. Called for each kernel. */
 void tn_shutdown_arm_later(void);
 
 /* After a wait of the host. */
