@@ -2,7 +2,8 @@
 EXTRA_PROGRAMS += %D%/start %D%/core %D%/layers %D%/kernels %D%/tensor
 EXTRA_LTLIBRARIES = %D%/tiny.la %D%/plain.la
 EXTRA_DIST += %D%/run.sh %D%/results/2026-11-30-zen4-2cores.json \
-  %D%/results/2026-12-01-zen4-2cores-tensors.json
+  %D%/results/2026-12-01-zen4-2cores-tensors.json \
+  %D%/results/2026-12-01-emerald-rapids-2cores-tensors.json
 noinst_HEADERS += %D%/cuda.h %D%/libtorch.h %D%/limit.h %D%/measure.h %D%/raw_cuda.h
 bench_programs = %D%/start %D%/core %D%/layers %D%/kernels %D%/tensor \
   %D%/tiny.la %D%/plain.la
